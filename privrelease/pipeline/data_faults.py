@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from privrelease.errors import InputError
@@ -9,29 +10,45 @@ from privrelease.findings import Finding
 from privrelease.pipeline.kinds import kind_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from privrelease.pipeline.world import World
     from privrelease.plan.model import Plan
+    from privrelease.relational.schema import TableSource
 
 __all__ = ["data_faults"]
 
 
-def data_faults(planned: Plan, world: World) -> tuple[Finding, ...]:
-    """Read what every release reads, and return each fault once, in the order of the releases: misfits with file, line and column, never a cell.
+def data_faults(planned: Plan, world: World, declared: Sequence[TableSource] = ()) -> tuple[Finding, ...]:
+    """Read what every release reads, then the datasets of ``declared`` that none does, and return each fault once, in the order of the releases: misfits with file, line and column, never a cell.
 
     A column that releases read otherwise is read for each of them: statistics bound by a domain what rows and tables refuse.
     """
-    from privrelease.execute.common.scope import engine_settings
+    from privrelease.engine.protocol.base import EngineSettings
+    from privrelease.execute.common.scope import engine_settings, folder_of
 
     settings = world.settings
     found: dict[str, Finding] = {}
+
+    def attempt(read: Callable[[], object]) -> None:
+        try:
+            read()
+        except InputError as error:
+            alone = Finding(error.code, error.message, location=error.location, hint=error.hint)
+            for fault in error.findings or (alone,):
+                found.setdefault(str(fault), fault)
+
     for release in planned.releases:
         limits = engine_settings(release, None, memory_limit=settings.memory_limit, threads=settings.threads)
         with world.engine(limits) as engine:
             for read in kind_of(release, world.kinds).readings(release, engine, world):
-                try:
-                    read()
-                except InputError as error:
-                    alone = Finding(error.code, error.message, location=error.location, hint=error.hint)
-                    for fault in error.findings or (alone,):
-                        found.setdefault(str(fault), fault)
+                attempt(read)
+    seen = {source.dataset for release in planned.releases for source in release.sources}
+    for source in declared:
+        if source.dataset not in seen:
+            limits = EngineSettings(
+                memory_limit=settings.memory_limit, threads=settings.threads, readable=(folder_of(source.path),)
+            )
+            with world.engine(limits) as engine:
+                attempt(partial(engine.stage, source))
     return tuple(found.values())

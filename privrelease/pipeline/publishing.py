@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -213,6 +214,12 @@ class Publishable:
         """The run's id."""
         return self.parked.run.id
 
+    @property
+    def shown(self) -> bool:
+        """Return True if it is what is published now."""
+        current = self.parked.store.current(self.parked.run.record().name)
+        return current is not None and current.id == self.run
+
 
 @dataclass(frozen=True, slots=True)
 class Published:
@@ -274,8 +281,6 @@ def publish(found: Publishable) -> Published:
 
 def kept_files(store: ReleaseStore, record: RunRecord) -> tuple[tuple[str, str], ...]:
     """Return the files that were at output paths before a release was published there, each with the place where it is kept."""
-    import os
-
     home = store.state.resolve()
     return tuple(
         (os.path.relpath(os.path.normpath(home / one.link)), os.path.relpath(home / one.kept)) for one in record.replaced
@@ -284,8 +289,6 @@ def kept_files(store: ReleaseStore, record: RunRecord) -> tuple[tuple[str, str],
 
 def removed_files(store: ReleaseStore, record: RunRecord) -> tuple[str, ...]:
     """Return the output paths that a release had before, and that its publication took away."""
-    import os
-
     home = store.state.resolve()
     return tuple(os.path.relpath(os.path.normpath(home / link)) for link in record.removed)
 
@@ -336,9 +339,7 @@ def withdraw(
 
 
 def say_standing(store: ReleaseStore, audit: AuditResult, record: RunRecord) -> None:
-    """Write the internal report of a run again, with what became of the release. Nothing depends on it: that it cannot be written is no fault of
-    the release.
-    """
+    """Write the internal report of a run again, with what became of it. Nothing depends on it: that it cannot be written is no fault."""
     from privrelease.errors import PrivreleaseError
     from privrelease.report.pages.html import render_html
     from privrelease.report.view.edition import Edition

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from privrelease.release.store import ReleaseStore
     from privrelease.report.view.standing import StandingState
 
-__all__ = ["DRY_RUN_SUBJECT", "Work", "prepare", "require_logged", "run", "tidy"]
+__all__ = ["DRY_RUN_SUBJECT", "Work", "prepare", "published_runs", "require_logged", "run", "tidy"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +92,14 @@ def require_logged(work: Work) -> None:
     """
     if work.world.settings.test_noise is None and not work.dry:
         require_log(work.plan, work.store, work.world.kinds)
+
+
+def published_runs(work: Work) -> dict[str, str]:
+    """Return the run that is published of each release of the work, by the release's id. Reads alone, so that it is true whatever was interrupted."""
+    from privrelease.execute.common.scope import release_name
+
+    found = ((release.id, work.store.current(release_name(release, work.plan))) for release in work.releases)
+    return {name: run.id for name, run in found if run is not None}
 
 
 def run(work: Work, ended: Callable[[ReleaseResult], None] | None = None) -> RunResult:

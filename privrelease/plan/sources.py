@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from privrelease.policy.language.kinds import Release
     from privrelease.policy.loader import LoadedPolicy
 
-__all__ = ["looked_at", "needed", "release_sinks", "release_source", "sinks_of", "table_source"]
+__all__ = ["declared_sources", "looked_at", "needed", "release_sinks", "release_source", "sinks_of", "table_source"]
 
 
 def needed(source: TableSource, wanted: set[str], dataset: Dataset) -> TableSource:
@@ -63,6 +63,12 @@ def release_source(loaded: LoadedPolicy, dataset: str) -> TableSource:
     """Return where a dataset of the policy is read, with all of its columns."""
     found = loaded.policy.datasets[dataset]
     return table_source(loaded, dataset, found, found.columns)
+
+
+def declared_sources(loaded: LoadedPolicy, bounded: frozenset[str] = frozenset()) -> tuple[TableSource, ...]:
+    """Return every dataset of the policy with all of its columns; ``bounded``: of these, values outside a domain are clamped."""
+    found = tuple(release_source(loaded, name) for name in loaded.policy.datasets)
+    return tuple(replace(one, columns=tuple(map(_unbounded, one.columns))) if one.dataset in bounded else one for one in found)
 
 
 def release_sinks(loaded: LoadedPolicy, release: Any) -> tuple[Sink, ...]:  # noqa: ANN401 -- a release of any kind

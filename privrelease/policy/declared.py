@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Union, get_args, get_origin
 
 from pydantic import BaseModel
 
-from privrelease.policy.language.keys import RECODES, Allowed, Judged
+from privrelease.policy.language.keys import RECODES, Allowed, Consequence, Judged
 from privrelease.policy.language.kinds import KINDS
 from privrelease.policy.language.models import policy_model
 from privrelease.value_classes import dataclass
@@ -29,13 +29,14 @@ class Declared:
     """Declarations that hold at a key: by itself, and by the keys above it where they speak for everything below.
 
     ``allowed``: what an environment may do. ``judges``: who judges a change, the key's own first. ``recodes``: another value gives cells
-    another meaning. ``recoding``: keys just below of which the same is true.
+    another meaning. ``recoding``: keys just below of which the same is true. ``consequence``: words that follow a change.
     """
 
     allowed: Allowed | None = None
     judges: tuple[Judge, ...] = ()
     recodes: bool = False
     recoding: tuple[str, ...] = ()
+    consequence: str = ""
 
 
 def declared(names: _Names, kinds: Kinds = KINDS, kind: str | None = None) -> Declared:
@@ -53,7 +54,8 @@ def declared(names: _Names, kinds: Kinds = KINDS, kind: str | None = None) -> De
         judges = [mark.judge for mark in own if isinstance(mark, Judged)]
         judges += [mark.judge for mark in above if isinstance(mark, Judged) and mark.below]
         recoding = tuple(key for key, below in fields_of(annotation) if RECODES in marks_of(below))
-        return Declared(next(iter(allowed), None), tuple(judges), RECODES in (*own, *above), recoding)
+        follows = next((mark.words for mark in own if isinstance(mark, Consequence)), "")
+        return Declared(next(iter(allowed), None), tuple(judges), RECODES in (*own, *above), recoding, follows)
     return Declared()
 
 

@@ -36,13 +36,15 @@ def synthetic_rules(reading: RuleContext, releases: Sequence[tuple[int, Syntheti
     """Yield what is wrong with synthetic releases."""
     if not releases:  # what budgets are composed with is not loaded for policies without one
         return
+    from privrelease.policy.synthetic.noisy_rows import noisy_rows, stated_rows
     from privrelease.policy.synthetic.resolve import resolve
 
     for number, release in releases:
         dataset = reading.policy.datasets.get(release.from_)
         if dataset is None or any(item[:2] == ("columns", release.from_) for item in reading.broken):
             continue
-        for fault in resolve(release, release.from_, dataset)[1]:
+        found, faults = resolve(release, release.from_, dataset)
+        for fault in (*faults, *noisy_rows(release, found, stated_rows(reading, release.from_))):
             if fault.code in {"P302", "DP113"}:  # reported where the name, or the domain, stands
                 continue
             path = fault.path if fault.whole else ("releases", number, *fault.path)

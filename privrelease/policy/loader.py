@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from privrelease.policy.language.kinds import Kinds
     from privrelease.policy.language.models import Policy
 
-__all__ = ["LoadedPolicy", "check_policy", "load_policy"]
+__all__ = ["LoadedPolicy", "check_policy", "chosen_tree", "load_policy", "sorted_findings"]
 
 #: Files that one policy may be made of.
 MAX_FILES = 32
@@ -107,7 +107,7 @@ def check_policy(
     tree = files.read(absolute, label or os.fspath(path))
     findings = list(files.findings)
     if tree is None:
-        return None, _sorted(findings)
+        return None, sorted_findings(findings)
     environments = tree.get("environments") if isinstance(tree, Mapping) else None
     body: Node = tree.without("environments") if isinstance(tree, Mapping) else tree
     findings += check_environments(environments)
@@ -135,12 +135,25 @@ def check_policy(
         findings += plain.findings
     findings += chosen.findings
     policy = chosen.policy
-    findings = list(_sorted(findings))
+    findings = list(sorted_findings(findings))
     if policy is None or any(finding.severity is Severity.ERROR for finding in findings):
         return None, tuple(findings)
     digest = hashlib.sha256(canonical(policy).encode()).hexdigest()
     loaded = LoadedPolicy(policy, absolute, roots, chosen.tree, paths, tuple(findings), digest, env, tuple(names), kinds)
     return loaded, tuple(findings)
+
+
+def chosen_tree(
+    roots: Roots, path: Path, label: str, content: bytes | None, env: str | None
+) -> tuple[Node, tuple[Path, ...]] | None:
+    """Return the tree of a policy with its environment laid over it, and its files; None where its text has errors."""
+    files = _Files(roots, {} if content is None else {path: content})
+    tree = files.read(path, label)
+    if not isinstance(tree, Mapping) or any(finding.severity is Severity.ERROR for finding in files.findings):
+        return None
+    body = tree.without("environments")
+    chosen = body if env is None else overlaid(body, tree.get("environments"), env)
+    return chosen, tuple(files.paths)
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +179,8 @@ def _judged(tree: Node, roots: Roots, files: tuple[Path, ...], kinds: Kinds) -> 
     return _Judged(structure.policy if whole else None, tree, tuple(findings))
 
 
-def _sorted(findings: Sequence[Finding]) -> tuple[Finding, ...]:
+def sorted_findings(findings: Sequence[Finding]) -> tuple[Finding, ...]:
+    """Return each finding once, by place; at most as many as are reported at once."""
     unique = dict.fromkeys(findings)
     ordered = sorted(unique, key=lambda finding: (finding.location or Location(""), finding.code, finding.message))
     if len(ordered) <= MAX_FINDINGS:

@@ -252,8 +252,7 @@ def _forecast(domain: CodedDomain, settings: Settings, held: Held) -> MethodFore
             Step("joint", one, 1, domain.cells, expected_error(held.setting, one)),
             Step("grid", two, 1, most or None, expected_error(held.setting, two)),
         ),
-        (),
-        (),
+        counted=(held.loss, 1),
     )
 
 

@@ -84,7 +84,9 @@ def _forecast(domain: CodedDomain, settings: Settings, held: Held) -> MethodFore
         if ways <= len(sizes):
             summed = cells // prod(sizes[len(sizes) - ways :])  # of the smallest marginal, whose cells add up most
             errors.append((ways, error if summed == 1 else deviation * sqrt(summed) * sqrt(2 / pi)))
-    return MethodForecast((Step("joint", held.loss, 1, cells, error),), tuple(errors))
+    possible = domain.possible(range(len(domain.columns)))
+    counted = cells if possible is None else int(possible.sum())
+    return MethodForecast((Step("joint", held.loss, 1, cells, error),), tuple(errors), counted=(held.loss, counted))
 
 
 def _noise(held: Held) -> tuple[float, float]:

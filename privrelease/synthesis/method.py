@@ -49,11 +49,16 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class MethodForecast:
-    """A forecast before any row is read. ``marginal_errors``: (columns, expected absolute error of a cell of a marginal of so many)."""
+    """A forecast before any row is read. ``marginal_errors``: (columns, expected absolute error of a cell of a marginal of so many).
+
+    ``counted``: loss and cells of the measurement that the noisy number of rows is added up from; where that is put together from several, those
+    of a single one with no more noise than it.
+    """
 
     steps: tuple[Step, ...]
     marginal_errors: tuple[tuple[int, float], ...] = ()
     notes: tuple[str, ...] = ()
+    counted: tuple[Rho | Epsilon, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -247,7 +247,7 @@ def _forecast(domain: CodedDomain, settings: Settings, held: Held) -> MethodFore
     steps = [Step("marginal", measure, many, None, error)]
     if many > 1:
         steps.insert(0, Step("choice", share_of(held.loss, choosing), many - 1))
-    return MethodForecast(tuple(steps), ((1, error),), tuple(notes))
+    return MethodForecast(tuple(steps), ((1, error),), tuple(notes), (measure, sizes[0]))
 
 
 #: A Bayesian network of low degree.

@@ -73,7 +73,7 @@ def made(tmp_path_factory):
 def test_the_plan_says_what_bounds_cost_before_any_row_is_read(made):
     _, loaded, _ = made
     lines = "\n".join(api.plan(loaded).as_lines())
-    assert "glucose: at most 8 bins between bounds read from the data, and missing" in lines
+    assert "glucose: at most 8 bins between bounds read from the data (within 2^40 steps of 0.1 from 0), and missing" in lines
     assert "bounds of glucose: 2 times, rho 0.04" in lines
     assert "seen: at most 20 bins" in lines
 

@@ -136,4 +136,4 @@ def test_an_unknown_code_prints_nothing_and_names_the_nearest(capsys):
     assert (code, out) == (2, "")
     assert "C160 there is no code P999, nothing-like-it" in err
     assert "\x1b" not in err
-    assert "hint: nearest: P782" in err
+    assert "hint: nearest: P783" in err

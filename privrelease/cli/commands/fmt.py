@@ -22,7 +22,7 @@ __all__ = ["fmt"]
 def fmt(named: Sequence[Path], console: Console, *, check: bool = False, only_policies: bool = False) -> Ending:
     """Write policies again in canonical layout; one on stdin goes to stdout. ``check``: write nothing, and end with 1 where one would change.
 
-    Nothing is written where one of them is no YAML. Raises PolicyError (P101, P102, P105, P106), InputError (R101 to R105).
+    Nothing is written where one of them is no YAML, or no mapping. Raises PolicyError (P101, P102, P105, P106, P201), InputError (R101 to R105).
     """
     from privrelease.policy.output.layout import canonical_layout
     from privrelease.release.files import os_errors
@@ -48,13 +48,18 @@ def fmt(named: Sequence[Path], console: Console, *, check: bool = False, only_po
 
 def _text(one: PolicyInput) -> str:
     """Return the text of a policy that is YAML, whatever else is wrong with it."""
+    from privrelease.policy.text.nodes import Mapping
     from privrelease.policy.text.yaml import parse_yaml
+    from privrelease.policy.validation.structure import check_structure
 
     if one.content is None and not one.path.is_file():
-        raise InputError(code="C111", message=f"{one.path} is not a file", hint="name a policy, or a folder of them")
+        what = "is not a file" if one.path.exists() else "does not exist"
+        raise InputError(code="C111", message=f"{one.path} {what}", hint="name a policy, or a folder of them")
     content = one.path.read_bytes() if one.content is None else one.content
     tree, findings = parse_yaml(content, str(one.path))
     errors = [finding for finding in findings if finding.severity is Severity.ERROR]
     if tree is None or errors:
         raise PolicyError(errors or findings)
+    if not isinstance(tree, Mapping):
+        raise PolicyError(check_structure(tree).findings)
     return content.decode()

@@ -48,7 +48,8 @@ def init(data_file: Path, output: Path, console: Console, asked: Asked) -> Endin
     if os.path.lexists(output):
         raise _taken(output)
     if not data_file.is_file():
-        raise InputError(code="C111", message=f"{data_file} is not a file", hint=_HINT)
+        what = "does not exist" if not data_file.exists() else "is a folder" if data_file.is_dir() else "is not a file"
+        raise InputError(code="C111", message=f"{data_file} {what}", hint=_HINT)
     kind = next((kind for ends, kind in _KINDS.items() if data_file.name.lower().endswith(ends)), None)
     if kind is None:
         raise UsageError(code="C112", message=f"the kind of {data_file.name} is not known", hint=_HINT)
@@ -64,7 +65,7 @@ def init(data_file: Path, output: Path, console: Console, asked: Asked) -> Endin
         raise InputError(
             code="C114",
             message=f"{data_file.name} has one column only if cells end at a comma; another delimiter occurs in its first line",
-            hint=f"name the delimiter: privrelease init {data_file} --delimiter {found}",
+            hint=f"name the delimiter: privrelease init {data_file}{'' if encoding is None else f' --encoding {encoding}'} --delimiter {found}",
         )
     profile = None
     if not asked.quick and not _alike(names):
@@ -72,6 +73,9 @@ def init(data_file: Path, output: Path, console: Console, asked: Asked) -> Endin
             profile = profile_file(data_file, kind, form, table)
         except PrivreleaseError as error:
             console.say(f"warning: rows could not be counted, so nothing is proposed: {error}")
+    if profile is not None and profile.rows == 0:
+        console.say(f"warning: {data_file.name} has column names and no row, so that nothing can be proposed from rows")
+        profile = None
     source = os.path.relpath(data_file.resolve(), output.resolve().parent)
     types = {name: declared for name, declared in columns if declared is not None}
     text = starter_policy(names, source, types=types, table=table, delimiter=written, encoding=encoding, profile=profile)

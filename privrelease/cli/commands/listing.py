@@ -25,12 +25,13 @@ _HEADER = ("state", "release", "since", "version", "run", "where")
 def list_releases(place: Path, run: str | None, state: Path | None, every: bool, console: Console) -> Ending:
     """List the runs of a policy, or of a state folder; or show one. Changes nothing, and loads no policy.
 
-    ``place``: a policy's file, a state folder, or the folder of a run. ``every``: also what was superseded, failed or abandoned.
+    ``place``: a policy's file, a state folder or the folder that has one (`.privrelease`), or the folder of a run. ``every``: also what was superseded, failed or abandoned.
     """
     if (place / "internal").is_dir():
         home, policy, run = state or place.resolve().parents[1], None, str(place)
     elif place.is_dir():
-        home, policy = state or place, None
+        inside = place / ".privrelease"
+        home, policy = state or (inside if inside.is_dir() and not (place / "runs").is_dir() else place), None
     else:
         home, policy = state or place.resolve().parent / ".privrelease", _id_of(place)
     found = list_runs(home, policy)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from privrelease.cli.exit import Ending
+from privrelease.cli.exit import INTERRUPTED, Ending
 from privrelease.pipeline import publishing
 
 if TYPE_CHECKING:
@@ -48,7 +48,12 @@ def publish(policy: Path, settings: Settings, run_id: str, console: Console) -> 
         console.say(str(finding))
     if found.missing:
         return Ending(5, f"run {found.run} is not approved by: {', '.join(found.missing)}")
-    published = publishing.publish(found)
+    try:
+        published = publishing.publish(found)
+    except KeyboardInterrupt:
+        if not found.shown:
+            raise
+        return Ending(INTERRUPTED.code, f"interrupted; release {found.release} was published, as run {found.run}")
     say_kept(published.kept, console)
     say_removed(published.removed, console)
     for output in published.outputs:

@@ -16,13 +16,14 @@ from privrelease.cli.progress import world_of
 from privrelease.pipeline import run as pipeline
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from privrelease.audit.document.model import AuditResult, CheckResult
     from privrelease.cli.console import Console
     from privrelease.pipeline.results import ReleaseResult
     from privrelease.pipeline.settings import Settings
+    from privrelease.plan.model import Plan
 
 __all__ = ["run"]
 
@@ -64,14 +65,20 @@ def run(
         told.append((result, _ending(result, crash_folder)))
         _tell(*told[-1], console)
 
+    before = pipeline.published_runs(work)
     try:
         pipeline.run(work, ended)
     except KeyboardInterrupt:
-        if not told:
-            raise
         if len(told) < len(work.releases):
-            done = ", ".join(f"{one.release} ({one.became})" for one, _ in told)
-            return Ending(INTERRUPTED.code, f"interrupted; of the others nothing was published; before that: {done}")
+            return _interrupted(work, told, before)
+    try:
+        return _reported(policy, plan, told, console, dry=dry)
+    except KeyboardInterrupt:
+        return _interrupted(work, told, before)
+
+
+def _reported(policy: Path, plan: Plan, told: Sequence[tuple[ReleaseResult, Ending]], console: Console, *, dry: bool) -> Ending:
+    """Report all releases together, and end with the worst exit code."""
     ran, endings = [one for one, _ in told], [ending for _, ending in told]
     if console.json:
         values = [_value(one, ending) for one, ending in told]
@@ -86,6 +93,23 @@ def run(
         worst([ending.code for ending in endings]),
         f"dry run, nothing was published, parked or charged; {said}" if dry else said,
     )
+
+
+def _interrupted(work: pipeline.Work, told: Sequence[tuple[ReleaseResult, Ending]], before: Mapping[str, str]) -> Ending:
+    """Say what was published and what was not, as the state folder shows it: the moment of publication may have passed unreported.
+
+    ``before``: the runs that were published when the command began.
+    """
+    done = {one.release: one.became for one, _ in told}
+    shown = {name: run for name, run in pipeline.published_runs(work).items() if name not in done and before.get(name) != run}
+    if not done and not shown:
+        return INTERRUPTED
+    said = ["interrupted", *(f"release {name} was published, as run {run}" for name, run in shown.items())]
+    if len(done) + len(shown) < len(work.releases):
+        said.append("of the others nothing was published")
+    if done:
+        said.append(f"before that: {', '.join(f'{name} ({became})' for name, became in done.items())}")
+    return Ending(INTERRUPTED.code, "; ".join(said))
 
 
 def _ending(result: ReleaseResult, crash_folder: Path) -> Ending:

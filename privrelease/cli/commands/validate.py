@@ -39,7 +39,7 @@ class _Checked:
     findings: tuple[Finding, ...]
     missing: tuple[Missing, ...] | None
     data: tuple[Finding, ...] | None = None
-    """Faults of the data; None where it was not read."""
+    """Faults of the data; None where none was read. Of a policy with errors, those of its sound datasets."""
 
     def of(self, severity: Severity) -> list[Finding]:
         return [finding for finding in self.findings if finding.severity is severity]
@@ -82,7 +82,9 @@ def validate(
     """
     asked = _profile(profile)
     inputs = policy_inputs(named, console, only_policies=only_policies)
-    checked = [_with_data(_check(one, environment, data_root, asked, world, console.log), data, console) for one in inputs]
+    checked = [_check(one, environment, data_root, asked, world, console.log) for one in inputs]
+    if data is not None:
+        checked = [_with_data(one, given, environment, data, console) for one, given in zip(checked, inputs, strict=True)]
     several = are_many(named)
     if console.json:
         values = [one.value() for one in checked]
@@ -118,15 +120,32 @@ def _check(
     return _Checked(given.path, loaded, (*findings, *_lacking(loaded, missing, findings)), missing)
 
 
-def _with_data(checked: _Checked, settings: Settings | None, console: Console) -> _Checked:
-    """Add the faults of the data that a valid policy names."""
-    if settings is None or checked.loaded is None or not checked.valid:
-        return checked
+def _with_data(
+    checked: _Checked, given: PolicyInput, environment: str | None, settings: Settings, console: Console
+) -> _Checked:
+    """Add the faults of the data that a policy names; of one with errors, of every dataset that can be read nevertheless."""
     from privrelease.cli.progress import world_of
     from privrelease.pipeline.data_faults import data_faults
     from privrelease.plan.build import build_plan
+    from privrelease.plan.sources import declared_sources
 
-    return replace(checked, data=data_faults(build_plan(checked.loaded), world_of(settings, console)))
+    if checked.loaded is not None:
+        if not checked.valid:
+            return checked  # this engine does not read what a release asks for
+        planned, declared = build_plan(checked.loaded), declared_sources(checked.loaded)
+        return replace(checked, data=data_faults(planned, world_of(settings, console), declared))
+    from privrelease.policy.loader import sorted_findings
+    from privrelease.policy.sound_part import sound_part
+
+    root, log = settings.data_root, console.log
+    part = sound_part(given.path, env=environment, data_root=root, content=given.content, log=log)
+    if part is None:
+        return checked
+    findings = sorted_findings((*checked.findings, *part.passed_over))
+    if not part.loaded.policy.datasets:
+        return replace(checked, findings=findings)
+    planned, declared = build_plan(part.loaded), declared_sources(part.loaded, part.bounded)
+    return replace(checked, findings=findings, data=data_faults(planned, world_of(settings, console), declared))
 
 
 def _outside(loaded: LoadedPolicy) -> Iterator[Finding]:
@@ -170,7 +189,8 @@ def _ending(checked: Sequence[_Checked], fail_on: FailOn) -> Ending:
     many = f"{pluralise(len(checked), 'policy', 'policies')}: " if len(checked) != 1 else ""
     if broken:
         which = f"{many}{len(broken)} cannot be used, first {broken[0].path}: " if many else "the policy has "
-        return Ending(2, which + counted(broken[0].of(Severity.ERROR), "error"))
+        also = f", and its data has {counted(list(broken[0].data), 'error')}" if broken[0].data else ""
+        return Ending(2, which + counted(broken[0].of(Severity.ERROR), "error") + also)
     wrong = [one for one in checked if one.data]
     if wrong:
         which = f"{many}the data of {len(wrong)} is not as declared, first {wrong[0].path}: " if many else "the data has "
@@ -192,7 +212,8 @@ def _warnings(checked: Sequence[_Checked]) -> str:
 def _said(one: _Checked) -> str:
     """Say in short how a policy is."""
     if not one.valid:
-        return counted(one.of(Severity.ERROR), "error")
+        data = f", its data {counted(list(one.data), 'error')}" if one.data else ""
+        return counted(one.of(Severity.ERROR), "error") + data
     if one.data:
         return f"the data has {counted(list(one.data), 'error')}"
     return "valid" + (f", with {_warnings([one])}" if one.of(Severity.WARN) else "")

@@ -74,7 +74,8 @@ def require_audited_together(
         raise UnseenReleaseError(
             code="R167",
             message=f"the audit of release {release.id} (run {run.id}) was made without what is published of the same persons: {named(names)}",
-            hint="run the release again, so that both are audited together",
+            hint=f"two releases of the same persons may reveal more than each alone. Run the release again (`--release {release.id}`), so that both are "
+            "audited together; where approvals are required, they are given to that new run",
         )
 
 

@@ -9,11 +9,13 @@ from privrelease.findings import pluralise
 from privrelease.plan.attacks import attack_words
 from privrelease.plan.checks import check_words, exact_text
 from privrelease.relational.coded_columns import DiscoveredCells, DiscoveredRange
+from privrelease.relational.schema import ColumnType
 from privrelease.units import Epsilon
 from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from privrelease.plan.synthetic.plan import SyntheticPlan
+    from privrelease.relational.coded_columns import CellsOf
     from privrelease.synthesis.method import Step
     from privrelease.units import Rho
 
@@ -118,8 +120,9 @@ def explain_synthetic(plan: SyntheticPlan) -> SyntheticExplanation:
             unique = ", each once" if one.unique else ""
             columns.append(f"{column.name}: made up ({one.pattern.capacity} texts{unique})")
         elif isinstance(cells[column.name], DiscoveredRange):
+            bins = cells[column.name].size - 1
             columns.append(
-                f"{column.name}: at most {cells[column.name].size - 1} bins between bounds read from the data, and missing"
+                f"{column.name}: at most {bins} bins between bounds read from the data{_limit(cells[column.name])}, and missing"
             )
         elif isinstance(cells[column.name], DiscoveredCells):
             columns.append(f"{column.name}: at most {cells[column.name].size - 1} values, read from the data, and missing")
@@ -157,6 +160,13 @@ def explain_synthetic(plan: SyntheticPlan) -> SyntheticExplanation:
         checks=tuple(map(check_words, plan.checks)),
         attacks=() if plan.attacks is None else tuple(f"{one}; never decides" for one in attack_words(plan.attacks)),
     )
+
+
+def _limit(cells: CellsOf) -> str:
+    """Say how far out bounds of a number are looked for, in its own steps; dates have all years that formats can say."""
+    if not isinstance(cells, DiscoveredRange) or cells.type not in {ColumnType.INTEGER, ColumnType.NUMBER}:
+        return ""
+    return f" (within 2^{cells.outer[1].bit_length() - 1} steps of {exact_text(cells.grid)} from 0)"
 
 
 def _step(step: Step) -> StepExplanation:

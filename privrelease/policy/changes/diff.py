@@ -163,6 +163,7 @@ def _change(change: Changed, old: LoadedPolicy, new: LoadedPolicy) -> PolicyChan
         words = f"{subject}: {_entries(change.old, change.new)}"
     else:
         words = f"{subject}: {_short(change.old)} becomes {_short(change.new)}"
+        words += f"; {follows}" if (follows := change.declared.consequence) else ""
     return PolicyChange(subject, _effect(change), words, place)
 
 

@@ -30,6 +30,7 @@ __all__ = [
     "OWN_COLUMNS",
     "RECODES",
     "Allowed",
+    "Consequence",
     "DeclaredColumn",
     "Judged",
     "Mark",
@@ -65,6 +66,13 @@ class Judged:
 
     judge: Judge
     below: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Consequence:
+    """Words that follow a change of the value, whatever its verdict: what it means for releases that exist already."""
+
+    words: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from privrelease.policy.changes import data_changes as figures
 from privrelease.policy.changes.directions import always, held, kept_apart
 from privrelease.policy.language.datasets import Character  # noqa: TC001 -- pydantic resolves annotations when classes are made
 from privrelease.policy.language.generalisation import CodeStep, GeneraliseStep, RoundStep
-from privrelease.policy.language.keys import FREE, ONE_ALONE, DeclaredColumn, Judged, Ref, Stricter
+from privrelease.policy.language.keys import FREE, ONE_ALONE, Consequence, DeclaredColumn, Judged, Ref, Stricter
 from privrelease.policy.language.number_values import ClassSize, Positive, Share  # noqa: TC001 -- pydantic resolves annotations when classes are made
 from privrelease.policy.language.steps import Step
 from privrelease.policy.language.values import CHOICE, EnvironmentVariable, Flag, Frozen, Identifier, PathText, Text
@@ -105,7 +105,15 @@ class SuppressCells(Step):
     """The largest share of cells of the protected threats' columns that may go; more fails the release."""
     weights: dict[DeclaredColumn, Annotated[Positive, Judged(always("neutral"))]] = Field(default_factory=dict)
     """The cost of a cell by column; 1 where it is not given."""
-    prefer: Annotated[Literal["cells", "balanced", "information"], CHOICE, Judged(always("neutral"))] = "cells"
+    prefer: Annotated[
+        Literal["cells", "balanced", "information"],
+        CHOICE,
+        Judged(always("neutral")),
+        Consequence(
+            "together with an earlier release of the same records, which shows other cells, it can single records out, and "
+            "AUDIT-EARLIER-INTERSECT refuses such a release"
+        ),
+    ] = "cells"
     """The loss that is kept low: of ``cells``, of the ``information`` that they hold, or of both, ``balanced``. ``weights`` multiply."""
     residual: Annotated[Literal["drop", "keep"], CHOICE, Stricter.becomes("keep", "drop")] = "drop"
     """The treatment of a small group of rows whose known columns are all suppressed."""

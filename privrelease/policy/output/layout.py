@@ -36,6 +36,8 @@ def section_order() -> tuple[str, ...]:
 def canonical_layout(text: str) -> str:
     r"""Return the text of a policy in canonical layout. A text that is no block mapping, or would change its meaning, is returned as it is.
 
+    The line ends and the byte order mark of the text stay, and so do comments below the last section, which belong to the file.
+
     >>> print(canonical_layout("# top\n\nthreats: {}  \n# who\ndatasets: {}\nid: a\n"), end="")
     # top
     <BLANKLINE>
@@ -44,21 +46,42 @@ def canonical_layout(text: str) -> str:
     datasets: {}
     threats: {}
     """
+    mark = "\ufeff" if text.startswith("\ufeff") else ""
+    plain = text.removeprefix(mark)
+    crlf = plain.count("\r\n")
+    if not crlf:
+        return mark + _laid_out(plain)
+    made = _laid_out(plain.replace("\r\n", "\n"))
+    return mark + (made.replace("\n", "\r\n") if 2 * crlf > plain.count("\n") else made)
+
+
+def _laid_out(text: str) -> str:
     from privrelease.policy.language.models import Policy
 
     tree, _ = parse_yaml(text, "policy")
     if not isinstance(tree, Mapping):
         return text
-    lines = text.split("\n")
+    lines, below = _without_last_comments(text)
     within = "\n".join(_Inside(lines).of_mapping(tree, Policy, 0, len(lines)))
-    for inside in dict.fromkeys((within, text)):
+    for inside in dict.fromkeys((within, "\n".join(lines))):
         moved, _ = parse_yaml(inside, "policy")
         placed = _reordered(inside, moved) if isinstance(moved, Mapping) else inside
-        for changed in (_trimmed(placed), _trimmed(inside), placed):
+        ended = "\n".join((placed.rstrip("\n"), *below))
+        for changed in (_trimmed(ended), _trimmed("\n".join((inside, *below))), ended):
             again, _ = parse_yaml(changed, "policy")
             if again is not None and _meaning(again, Policy) == _meaning(tree, Policy):
                 return changed
     return text
+
+
+def _without_last_comments(text: str) -> tuple[list[str], list[str]]:
+    """Return the lines of a text, and those at its end that are comments from the first column on or blank, where there are such comments."""
+    lines = text.split("\n")
+    end = len(lines)
+    while end and (not lines[end - 1].strip() or lines[end - 1].startswith("#")):
+        end -= 1
+    commented = end and any(line.startswith("#") for line in lines[end:])
+    return (lines[:end], lines[end:]) if commented else (lines, [])
 
 
 _DASH: Final = re.compile(r"( *)- +$")

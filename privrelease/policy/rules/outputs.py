@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from privrelease.findings import Finding
+    from privrelease.policy.language.kinds import Release
     from privrelease.policy.language.releases import OutputSpec
     from privrelease.policy.rules.rule_context import RuleContext
 
@@ -55,6 +56,8 @@ def output_rules(reading: RuleContext) -> Iterator[Finding]:
             found = [*_among(reading, output, seen), *_overwrites(reading, output, sources)]
             yield from found or _on_disk(reading, output)
             yield from _signs(reading, spec, kind, path[:-1])
+            if kind is SinkKind.CSV:
+                yield from _blank_lines(reading, release, path)
             seen.append(output)
     yield from _beside(reading, seen)
 
@@ -72,6 +75,18 @@ def _signs(reading: RuleContext, spec: OutputSpec, kind: SinkKind, place: tuple[
     elif spec.delimiter == spec.decimal:
         message = f"delimiter and decimal sign are both {shown(spec.decimal)}"
         yield reading.error("P744", message, *place, given[-1], hint='write `delimiter: ";"` where the decimal sign is a comma')
+
+
+def _blank_lines(reading: RuleContext, release: Release, path: tuple[str | int, ...]) -> Iterator[Finding]:
+    """Yield a warning where a missing cell is a blank line. It cannot be written in quotes: that is how an empty text is told from it."""
+    dataset = reading.policy.datasets.get(release.from_)
+    kind = reading.kind(release)
+    if dataset is None or (kind.comparable is not None and not kind.comparable(release, dataset)):
+        return  # made-up columns have no missing cell
+    if len(kind.columns(release, dataset)) == 1:
+        message = "in a CSV file of one column a missing cell is a blank line, which many readers skip (pandas, R)"
+        hint = "publish Parquet, or a second column; or tell recipients to read blank lines (`skip_blank_lines=False`, `blank.lines.skip = FALSE`)"
+        yield reading.warning("P747", message, *path, hint=hint)
 
 
 def _among(reading: RuleContext, output: _Output, seen: list[_Output]) -> Iterator[Finding]:

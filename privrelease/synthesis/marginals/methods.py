@@ -140,7 +140,7 @@ def _aim_forecast(coded: CodedDomain, settings: Settings, held: Held) -> MethodF
         Step("choice of a round", Rho(held.loss.value * (1 - MEASURING) / rounds), rounds),
         Step("marginal of a round", Rho(measuring), rounds, None, error),
     )
-    return MethodForecast(steps, _both(error, len(domain.names)), tuple(notes))
+    return MethodForecast(steps, _both(error, len(domain.names)), tuple(notes), _counted(domain, held))
 
 
 def _aim_fit(envelope: Envelope, coded: CodedDomain, settings: Settings, progress: Progress) -> MarginalModel:
@@ -173,7 +173,9 @@ def _mst_forecast(coded: CodedDomain, settings: Settings, held: Held) -> MethodF
     count = len(domain.names)
     if count == 1:
         error = _error(held, held.loss.value)
-        return MethodForecast((Step("columns", held.loss, 1, domain.sizes[0], error),), _both(error, 1))
+        return MethodForecast(
+            (Step("columns", held.loss, 1, domain.sizes[0], error),), _both(error, 1), (), _counted(domain, held)
+        )
     _check_pairs(domain, list(combinations(domain.names, 2)), limit)
     third = held.loss.value / 3
     _check_rho(held, third / count, count, Fraction(1, 3 * count))
@@ -184,7 +186,10 @@ def _mst_forecast(coded: CodedDomain, settings: Settings, held: Held) -> MethodF
         Step("pairs", Rho(third / (count - 1)), count - 1, None, pair),
     )
     return MethodForecast(
-        steps, ((1, error), (2, pair)), (f"{count * (count - 1) // 2} pairs, of which {count - 1} are chosen",)
+        steps,
+        ((1, error), (2, pair)),
+        (f"{count * (count - 1) // 2} pairs, of which {count - 1} are chosen",),
+        _counted(domain, held),
     )
 
 
@@ -234,6 +239,11 @@ def _deviation(held: Held, rho: Fraction) -> float:
 
 def _both(error: float, columns: int) -> tuple[tuple[int, float], ...]:
     return ((1, error), (2, error))[: min(2, columns)]
+
+
+def _counted(domain: Domain, held: Held) -> tuple[Rho, int]:
+    """The whole budget on the column of the fewest cells: no weighted mean of sums over marginals has less noise."""
+    return Rho(held.loss.value), min(domain.sizes)
 
 
 def _check_rho(held: Held, rho: Fraction, rounds: int, share: Fraction) -> None:

@@ -62,3 +62,52 @@ def test_a_policy_that_extends_another_or_has_environments_is_in_order_inside_to
     ):
         assert lines.index(first) < lines.index(second), (first, second)
     assert desk("fmt", "--check", "p.yaml").code == 0
+
+
+def written(desk, content: bytes) -> bytes:
+    (desk.folder / "policy.yaml").write_bytes(content)
+    assert desk("fmt", "policy.yaml").code == 0
+    assert desk("fmt", "policy.yaml", "--check").code == 0
+    return (desk.folder / "policy.yaml").read_bytes()
+
+
+def test_the_line_ends_of_a_file_stay_as_they_are(desk):
+    desk.policy(JUMBLED)
+    assert desk("fmt", "policy.yaml").code == 0
+    plain = (desk.folder / "policy.yaml").read_bytes()
+    assert b"\r" not in plain
+    ended = written(desk, JUMBLED.replace("\n", "\r\n").encode())
+    assert ended == plain.replace(b"\n", b"\r\n")
+    assert written(desk, ended) == ended, "nothing is left to change"
+    few = JUMBLED.replace("\n", "\r\n", 2).encode()
+    assert written(desk, few) == plain, "where most lines end otherwise, all do"
+
+
+def test_a_byte_order_mark_stays_at_the_front(desk):
+    made = written(desk, b"\xef\xbb\xbf" + ("title: Made-up\n" + JUMBLED.replace("title: Made-up   \n", "")).encode())
+    assert made.startswith(b"\xef\xbb\xbfapiVersion:")
+    assert made.count(b"\xef\xbb\xbf") == 1
+
+
+def test_comments_at_the_end_stay_there_whatever_moves(desk):
+    """The keys of the last section move, and the section itself does."""
+    comment = b"# of the file,\n# not of its last section\n"
+    text = JUMBLED.replace("title: Made-up   \n", "") + "title: Made-up\n"
+    assert written(desk, text.encode() + comment).endswith(b"r.csv}\n" + comment)
+    assert written(desk, text.encode() + b"\n" + comment).endswith(b"r.csv}\n\n" + comment)
+    moved = POLICY.replace("    output: {path: out/r.csv}\n", "").replace(
+        "    kind:", "    output: {path: out/r.csv}\n    kind:"
+    )
+    assert written(desk, moved.encode() + comment).endswith(b"out/r.csv}\n" + comment)
+    above = b"# of the title\n"
+    assert above + b"title:" in written(desk, text.replace("title:", "# of the title\ntitle:").encode() + comment)
+
+
+def test_what_is_no_mapping_is_refused_and_left_alone(desk):
+    for text in ("- a\n- b\n", "just a text\n", "7\n", ""):
+        desk.policy(text)
+        said = desk("fmt", "policy.yaml")
+        assert said.code == 2, text
+        assert "a policy is a mapping of keys and values" in said.err or not text
+        assert (desk.folder / "policy.yaml").read_text(encoding="utf-8") == text
+        assert desk("fmt", "--check", "policy.yaml").code == 2

@@ -207,3 +207,26 @@ def profile_of_nothing():
     from privrelease.relational.profile import FileProfile
 
     return FileProfile((ColumnProfile("patient_id", 0, 0, 0, 0, {}),), 0, True)
+
+
+def test_the_remedy_for_a_delimiter_keeps_the_encoding_that_was_named(desk):
+    (desk.folder / "a.csv").write_bytes(text().encode("latin-1"))
+    said = desk("init", "a.csv", "-o", "s.yaml", "--encoding", "latin-1")
+    assert (said.code, 'privrelease init a.csv --encoding latin-1 --delimiter ";"' in said.err) == (3, True)
+    (desk.folder / "a.csv").write_text(text(), encoding="utf-8")
+    assert 'privrelease init a.csv --delimiter ";"' in desk("init", "a.csv", "-o", "s.yaml").err
+
+
+def test_what_is_not_there_and_what_is_a_folder_are_named_as_such(desk):
+    (desk.folder / "folder.csv").mkdir()
+    assert "C111 folder.csv is a folder" in desk("init", "folder.csv", "-o", "s.yaml").err
+    assert "C111 absent.csv does not exist" in desk("init", "absent.csv", "-o", "s.yaml").err
+    assert "C111 absent.yaml does not exist" in desk("fmt", "absent.yaml").err
+
+
+def test_of_a_file_of_names_alone_nothing_is_proposed(desk):
+    (desk.folder / "a.csv").write_text("id,age\n", encoding="utf-8")
+    said = desk("init", "a.csv", "-o", "s.yaml")
+    assert (said.code, "a.csv has column names and no row" in said.err) == (0, True)
+    assert proposals(desk) == {}
+    assert "age: {role: , type: }" in (desk.folder / "s.yaml").read_text(encoding="utf-8").replace("string", "")

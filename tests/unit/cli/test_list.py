@@ -192,3 +192,8 @@ def test_without_a_state_folder_there_is_an_error_and_without_runs_nothing(desk)
     said = desk("list", "policy.yaml")
     assert (said.code, said.out) == (0, "")
     assert "no run is published" in said.err
+
+
+def test_a_folder_that_has_a_state_folder_is_listed_as_that(lived):
+    desk = lived[0].desk
+    assert desk("list", ".", "--format", "json").json == desk("list", ".privrelease", "--format", "json").json

@@ -74,3 +74,15 @@ def test_another_preference_than_an_earlier_release_is_judged_with_it(desk):
     ran = desk.run()
     assert ran.code == 1
     assert "AUDIT-EARLIER-INTERSECT" in ran.err
+
+
+def test_diff_calls_a_change_neutral_and_says_what_it_means_for_earlier_releases(desk):
+    desk.policy(POLICY.replace("PREFER", ""))
+    (desk.folder / "new.yaml").write_text(POLICY.replace("PREFER", ", prefer: information"), encoding="utf-8")
+    said = desk("diff", "policy.yaml", "new.yaml")
+    (line,) = [one for one in said.out.splitlines() if "prefer" in one]
+    assert "neutral: " in line
+    assert "cells becomes information; together with an earlier release of the same records" in line
+    assert "single records out" in line
+    assert "AUDIT-EARLIER-INTERSECT refuses" in line
+    assert said.code == 0

@@ -10,7 +10,7 @@ import pytest
 
 from privrelease.ledger.memory import MemoryLedger
 from privrelease.pipeline import ledger as ledger_commands
-from tests.unit.cli.conftest import POLICY_HEAD
+from tests.unit.cli.conftest import POLICY, POLICY_HEAD
 
 COLUMNS = """\
     unit: {column: id, max_rows: 1}
@@ -119,3 +119,18 @@ def test_a_file_with_other_signs_than_the_policy_has_is_no_pass(released):
             [[text.replace(",", ".") for text in row] for row in rows]
         )
     assert released(*AUDIT, "theirs.csv").code != 0
+
+
+def test_a_missing_cell_of_a_csv_file_of_one_column_is_a_blank_line_and_that_is_warned_of(desk):
+    one = POLICY.replace("knows: [area, job]", "knows: [area]").replace(
+        "    protect: [t]\n", "    protect: [t]\n    columns: [area]\n"
+    )
+    desk.policy(one)
+    said = desk("validate", "policy.yaml")
+    assert (said.code, said.out.count("P747 warn")) == (0, 1)
+    desk.data("id,area,job,pay\n" + "".join(f"{n},{'north' if n < 6 else ''},clerk,{n}\n" for n in range(12)))
+    assert desk.run().code == 0
+    assert desk.released.read_text(encoding="utf-8") == "area\n" + 6 * "north\n" + 6 * "\n"
+    for other in (one.replace("r.csv", "r.parquet"), one.replace("[area]\n", "[area, pay]\n"), POLICY):
+        desk.policy(other)
+        assert "P747" not in desk("validate", "policy.yaml").out

@@ -65,16 +65,18 @@ def test_values_without_a_label_are_told_too(desk):
     assert "smith" not in said.out + said.err
 
 
-def test_a_policy_with_errors_is_told_first_and_its_data_is_not_read(desk):
-    desk.policy(BOUNDED.replace("highest_risk: 0.2", "highest_risk: 2"))
-    desk.data(WRONG)
-    said = desk("validate", "policy.yaml", "--data")
-    assert (said.code, faults(said)) == (2, {})
-
-
 def test_data_as_declared_is_said_and_nothing_is_written(desk):
     before = sorted(path.name for path in desk.folder.iterdir())
     said = desk("validate", "policy.yaml", "--data")
     assert said.code == 0
     assert "the data is as declared" in said.err
     assert sorted(path.name for path in desk.folder.iterdir()) == before
+
+
+def test_a_folder_in_place_of_a_file_is_named_as_such(desk):
+    (desk.folder / "folder").mkdir()
+    desk.policy(POLICY.replace("source: data.csv", "source: {csv: folder}"))
+    said = desk("validate", "policy.yaml", "--data")
+    assert said.code == 3
+    assert "policy.yaml:8:5: D101 folder is a folder" in said.out
+    assert "folder/*.csv" in said.out

@@ -48,7 +48,13 @@ def files_of(connection: Connection, source: TableSource, *, many: bool) -> tupl
     paths = [path for path in paths if path.is_file()]
     if not paths:
         message = f"no file matches {source.label}" if pattern else f"the file {source.label} does not exist"
-        raise source_refusal(source, "D101", message, f"check the path in `{source.key}`; it is relative to the policy")
+        hint = f"check the path in `{source.key}`; it is relative to the policy"
+        if exact.is_dir():
+            message, hint = (
+                f"{source.label} is a folder",
+                f"name a file, or a pattern such as {source.label}/*.csv or *.parquet",
+            )
+        raise source_refusal(source, "D101", message, hint)
     if any(not connection.readable(path) for path in paths):
         message = f"{source.label} leads outside the folders that may be read"
         raise source_refusal(source, "D102", message, "keep the data below the policy's folder or the data root")

@@ -125,7 +125,7 @@ def header_of(path: Path, format_: FileFormat, label: str) -> list[str]:
             _, reader = _records(stream, format_)
             names = next(reader, None)
     except UnicodeDecodeError:
-        raise _encoding(label, format_, _bad_line(path, label)) from None
+        raise _encoding(path, label, format_, _bad_line(path, label)) from None
     except UnicodeError:
         raise _no_byte_order(format_, label) from None
     except csv.Error:
@@ -177,7 +177,7 @@ def fault_of(path: Path, format_: FileFormat, label: str, n_columns: int) -> Inp
                     )
                 line = int(reader.line_num) + 1
         except UnicodeDecodeError:
-            return _encoding(label, format_, _bad_line(path, label))
+            return _encoding(path, label, format_, _bad_line(path, label))
         except csv.Error:
             return _quotes(label, line)
     return None
@@ -231,9 +231,15 @@ def _nul(label: str, line: int) -> InputError:
     return refusal("the file holds a NUL character", "D113", hint=hint, location=Location(label, line))
 
 
-def _encoding(label: str, format_: FileFormat, line: int) -> InputError:
+def _encoding(path: Path, label: str, format_: FileFormat, line: int) -> InputError:
     message = f"a byte is not valid {format_.encoding}"
-    hint = "declare the file's encoding, e.g. `format: {encoding: latin-1}`"
+    with _opened(path, label) as stream:
+        marked = stream.read(2) in {codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE}
+    if marked:
+        message += ": the file begins with the byte order mark of utf-16"
+    hint = (
+        f"declare the file's encoding{':' if marked else ', e.g.'} `format: {{encoding: {'utf-16' if marked else 'latin-1'}}}`"
+    )
     return refusal(message, "D110", hint=hint, location=Location(label, line))
 
 

@@ -160,8 +160,8 @@ def test_shuffled_keys_of_releases_come_back(path):
         assert canonical_layout(f"{head}\nreleases:\n{mixed}{''.join(lines[end:])}") == made
 
 
-def test_line_ends_of_windows_become_plain():
-    assert canonical_layout("threats: {}\r\nid: a\r\n") == "id: a\nthreats: {}\n"
+def test_line_ends_of_windows_stay():
+    assert canonical_layout("threats: {}\r\nid: a\r\n") == "id: a\r\nthreats: {}\r\n"
 
 
 def test_a_line_break_that_readers_count_in_different_ways_moves_nothing():

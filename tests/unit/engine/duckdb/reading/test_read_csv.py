@@ -257,3 +257,10 @@ def test_every_kind_of_misfit_in_every_column_is_reported_at_once(csv_source, re
     for cell in ("2x", "99999999999999999999", "1.1234567890123456", "0.15", "03/04/2021", "2021-02-30", "TRUE", "1;5", "zero"):
         assert cell not in told
     assert "2 cells in all" in next(one.message for one in found if one.subject == "day")
+
+
+def test_a_mark_of_utf_16_is_named_where_another_encoding_is_declared(csv_source, refused):
+    (one,) = refused(csv_source("a,b\n1,2\n".encode("utf-16"), "a", "b"))
+    assert one.code == "D110"
+    assert "byte order mark of utf-16" in one.message
+    assert one.hint == "declare the file's encoding: `format: {encoding: utf-16}`"
