@@ -21,6 +21,8 @@ LAYOUT = "{type: 'rule', values: ['scrollable-region-focusable', 'target-size']}
 BOTH = "{type: 'rule', values: ['color-contrast', 'link-in-text-block', 'scrollable-region-focusable', 'target-size']}"
 #: What is asked of each width, by theme. Colours are those of 1440 at 768, where letters are smaller: ``test_reports`` shows it.
 ASKED = {"light": {1440: LAYOUT, 768: BOTH, 320: ""}, "dark": {768: COLOURS, 320: COLOURS}}
+#: Where a page could leave something for the next one in its window.
+KEPT = "[window.name, document.cookie, localStorage.length, sessionStorage.length]"
 #: Nothing but the page: no sandbox (a gate runs as root in a container), no service of the browser that calls home.
 ARGUMENTS = (
     "--no-sandbox",
@@ -85,27 +87,52 @@ def browser() -> Iterator[Any]:
         chromium.close()
 
 
+class Window:
+    """A window of the browser that shows one page after another: a process and a first drawing for all of them, where each page had its own.
+
+    A report keeps nothing beyond its page: what it writes down is asked of each page when it is left.
+    """
+
+    def __init__(self, browser: Any, axe: str, *, script: bool) -> None:
+        self._context = browser.new_context(java_script_enabled=script, offline=True)
+        self._page = self._context.new_page()
+        self._seen = Opened(self._page, axe)
+        self._axe = axe
+        self._used = False
+        self._page.on("request", lambda request: self._seen.requests.append(request.url))
+        self._page.on("console", lambda message: self._seen.noise.append(f"{message.type}: {message.text}"))
+        self._page.on("pageerror", lambda error: self._seen.noise.append(str(error)))
+        self._page.on("dialog", lambda dialog: (self._seen.noise.append("a dialog"), dialog.dismiss()))
+
+    @contextmanager
+    def showing(self, path: Path, width: int, scheme: str) -> Iterator[Opened]:
+        """Show a page as a new window of this width would; afterwards nothing."""
+        assert not self._used, "the window shows a page: two pages at once need two windows"
+        self._used = True
+        self._page.set_viewport_size({"width": width, "height": 900})
+        self._page.emulate_media(media="screen", color_scheme=scheme)
+        self._seen = Opened(self._page, self._axe)
+        self._page.goto(path.as_uri())
+        try:
+            yield self._seen
+            assert self._page.evaluate(KEPT) == ["", "", 0, 0], "kept by the page"
+        finally:
+            self._page.goto("about:blank")
+            self._used = False
+
+
 @pytest.fixture(scope="session")
 def opened(browser) -> Callable[..., Any]:
-    """Open a file in a window of its own: ``with opened(path, width=320, scheme="dark") as seen``."""
+    """Open a file in a window: ``with opened(path, width=320, scheme="dark") as seen``."""
     module = pytest.importorskip(
         "axe_playwright_python.sync_playwright", reason="lane browser: axe-playwright-python is not installed (extra dev)"
     )
     axe = module.Axe().axe_script
+    windows = {}
 
-    @contextmanager
-    def open_file(path: Path, width: int = 1440, scheme: str = "light", *, script: bool = True) -> Iterator[Opened]:
-        context = browser.new_context(
-            viewport={"width": width, "height": 900}, color_scheme=scheme, java_script_enabled=script, offline=True
-        )
-        page = context.new_page()
-        seen = Opened(page, axe)
-        page.on("request", lambda request: seen.requests.append(request.url))
-        page.on("console", lambda message: seen.noise.append(f"{message.type}: {message.text}"))
-        page.on("pageerror", lambda error: seen.noise.append(str(error)))
-        page.on("dialog", lambda dialog: (seen.noise.append("a dialog"), dialog.dismiss()))
-        page.goto(path.as_uri())
-        yield seen
-        context.close()
+    def open_file(path: Path, width: int = 1440, scheme: str = "light", *, script: bool = True) -> Any:
+        if script not in windows:
+            windows[script] = Window(browser, axe, script=script)
+        return windows[script].showing(path, width, scheme)
 
     return open_file
