@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from privrelease.engine.protocol.base import Staged
 
 ROWS = 10_000_000
-TURNS = 5
+TURNS = 3
 #: The person of row i, in no order: each has one row; one person has 1,000; each has 5, 20 or 1,000.
 SHUFFLED = f"(i * 7368787 + 12345) % {ROWS}"
 PERSONS = {
