@@ -1,7 +1,7 @@
 """Count and mean by 20 groups over 10 million rows: the engine's aggregate beside the same clamped and cast aggregate as one raw query.
 
-The ratio is taken pair by pair over one staged table, in CPU seconds of this process; a second pair bounds each person to one row, beside a
-raw query with the same window. Reading the source and whole runs are stated beside it.
+Ratios are taken turn by turn in CPU seconds of this process. A second table bounds each person to one row, where nobody, one person or everybody
+has more, next to the aggregate of the same file without `unit` and to a raw query with the same window. Reading the source is stated with it.
 """
 
 from __future__ import annotations
@@ -25,8 +25,20 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from privrelease.engine.duckdb.engine import DuckDBEngine as Engine
+    from privrelease.engine.protocol.base import Staged
+
 ROWS = 10_000_000
-PAIRS = 7
+TURNS = 3
+#: The person of row i, in no order: each has one row; one person has 1,000; each has 5, 20 or 1,000.
+SHUFFLED = f"(i * 7368787 + 12345) % {ROWS}"
+PERSONS = {
+    "nobody": SHUFFLED,
+    "one": f"CASE WHEN i < 1000 THEN 0 ELSE {SHUFFLED} END",
+    "everybody, 5 rows each": f"{SHUFFLED} % {ROWS // 5}",
+    "everybody, 20 rows each": f"{SHUFFLED} % {ROWS // 20}",
+    "everybody, 1,000 rows each": f"{SHUFFLED} % {ROWS // 1000}",
+}
 GROUPS = tuple(f"g{i}" for i in range(20))
 COLUMNS = (
     Column("id", ColumnType.INTEGER, Role.DIRECT),
@@ -46,12 +58,12 @@ def cpu(work: Callable[[], object]) -> float:
     return time.process_time() - before
 
 
-def made() -> Path:
-    """Return the Parquet file of made-up rows, written once."""
+def made(name: str) -> Path:
+    """Return the Parquet file of synthetic rows of a case, written once."""
     OUT.mkdir(exist_ok=True)
-    path = OUT / "statistics.parquet"
+    path = OUT / f"statistics-{list(PERSONS).index(name)}.parquet"
     if not path.is_file():
-        rows = f"SELECT i AS id, 'g' || (hash(i) % 20) AS g, (hash(i, 7) % 3500 + 500) / 10.0 AS x FROM range({ROWS}) t(i)"  # noqa: S608 -- our own rows
+        rows = f"SELECT {PERSONS[name]} AS id, 'g' || (hash(i) % 20) AS g, (hash(i, 7) % 3500 + 500) / 10.0 AS x FROM range({ROWS}) t(i)"  # noqa: S608 -- our own rows
         duckdb.sql(f"COPY ({rows}) TO '{path}' (FORMAT parquet)")
     return path
 
@@ -62,40 +74,70 @@ def asked() -> Aggregate:
     return Aggregate(measures, (ColumnKey("g", GROUPS),), complete=("x",))
 
 
-def ratio(ours: Callable[[], object], raw: Callable[[], object]) -> tuple[float, float, float]:
-    """Return the medians of ours, raw and of their ratio, pair by pair."""
-    ours(), raw()
-    pairs = [(cpu(ours), cpu(raw)) for _ in range(PAIRS)]
-    medians = [statistics.median(column) for column in zip(*pairs, strict=True)]
-    return medians[0], medians[1], statistics.median(one / other for one, other in pairs)
+def by_turns(*work: Callable[[], object]) -> tuple[list[float], list[float]]:
+    """Return the medians of each work, and of its ratio to the first, turn by turn."""
+    for one in work:
+        one()
+    turns = [[cpu(one) for one in work] for _ in range(TURNS)]
+    medians = [statistics.median(column) for column in zip(*turns, strict=True)]
+    ratios = [statistics.median(turn[place] / turn[0] for turn in turns) for place in range(len(work))]
+    return medians, ratios
+
+
+def staged(engine: Engine, name: str, columns: tuple[Column, ...]) -> tuple[Staged, float]:
+    """Return the staged file of a case, and the CPU seconds of reading it."""
+    path = made(name)
+    source = TableSource("d", SourceKind.PARQUET, str(path), path.name, columns, unlisted_columns="drop")
+    before = time.process_time()
+    return engine.stage(source), time.process_time() - before
+
+
+def measured(name: str) -> tuple[str, ...]:
+    """Return the row of a case: the aggregate without and with `unit`, and a raw query of the latter."""
+    with open_engine(EngineSettings(readable=(OUT,), memory_limit="4GiB")) as engine:
+        plain, reading_plain = staged(engine, name, COLUMNS[1:])
+        persons, reading = staged(engine, name, COLUMNS)
+        raw = RAW.format(g=1, x=2, steps=STEPS.format(x=2), rows=WINDOW.format(table=persons.handle))
+        connection = engine._connection._connection  # noqa: SLF001 -- the raw query runs next to ours, over the same table
+        (without, bounded, by_hand), (_, times, _) = by_turns(
+            lambda: engine.aggregates(plain, Bounding(None, 1, 5), (asked(),)),
+            lambda: engine.aggregates(persons, Bounding("id", 1, 5), (asked(),)),
+            lambda: connection.execute(raw).fetchall(),
+        )
+    whole = (reading + bounded) / (reading_plain + without)
+    figures = (without, bounded, times, by_hand, reading_plain, reading, whole)
+    return (name, *(f"{figure:.2f}" for figure in figures))
+
+
+def one_row_each() -> tuple[str, ...]:
+    """Return the aggregate where every row is a person, next to the raw query."""
+    with open_engine(EngineSettings(readable=(OUT,), memory_limit="4GiB")) as engine:
+        plain, reading = staged(engine, "nobody", COLUMNS[1:])
+        raw = RAW.format(g=0, x=1, steps=STEPS.format(x=1), rows=plain.handle)
+        connection = engine._connection._connection  # noqa: SLF001 -- the raw query runs next to ours, over the same table
+        (by_hand, ours), (_, times) = by_turns(
+            lambda: connection.execute(raw).fetchall(),
+            lambda: engine.aggregates(plain, Bounding(None, 1, 5), (asked(),)),
+        )
+    return (f"{ours:.2f}", f"{by_hand:.2f}", f"{times:.2f}", f"{reading:.2f}")
 
 
 def main() -> None:
-    """Print the table."""
-    path = made()
-    rows = []
-    for name, bounded, columns in (
-        ("one row per person", False, COLUMNS[1:]),
-        ("max_rows: 1, bounded by a window", True, COLUMNS),
-    ):
-        source = TableSource("d", SourceKind.PARQUET, str(path), path.name, columns, unlisted_columns="drop")
-        with open_engine(EngineSettings(readable=(OUT,), memory_limit="4GiB")) as engine:
-            reading = cpu(lambda: rows.append(engine.stage(source)))  # noqa: B023 -- called at once
-            staged = rows.pop()
-            bounding = Bounding("id" if bounded else None, 1, 5)
-            place = {column.name: i for i, column in enumerate(columns)}
-            steps = STEPS.format(x=place["x"])
-            table = WINDOW.format(table=staged.handle) if bounded else staged.handle
-            raw = RAW.format(g=place["g"], x=place["x"], steps=steps, rows=table)
-            connection = engine._connection._connection  # noqa: SLF001 -- the raw query runs beside ours, over the same table
-            found = ratio(
-                lambda: engine.aggregates(staged, bounding, (asked(),)),  # noqa: B023 -- called at once
-                lambda: connection.execute(raw).fetchall(),  # noqa: B023 -- called at once
-            )
-        rows.append((name, f"{found[0]:.2f}", f"{found[1]:.2f}", f"{found[2]:.2f}", f"{reading:.2f}"))
-    header = ("count and mean by 20 groups", "aggregate, CPU s", "raw query, CPU s", "ratio", "reading the source, CPU s")
-    print_table(f"Statistics over {ROWS:,} rows", header, rows)
-    print(f"\n{machine()}; {PAIRS} pairs, medians; python {sys.argv[0]}")
+    """Print the tables."""
+    header = ("aggregate, CPU s", "raw query, CPU s", "ratio", "reading the source, CPU s")
+    print_table(f"Statistics over {ROWS:,} rows", header, [one_row_each()])
+    header = (
+        "persons above max_rows: 1",
+        "without unit, CPU s",
+        "with unit, CPU s",
+        "ratio",
+        "raw query, CPU s",
+        "reading without, CPU s",
+        "reading with, CPU s",
+        "ratio with reading",
+    )
+    print_table(f"Statistics with unit over {ROWS:,} rows", header, [measured(name) for name in PERSONS])
+    print(f"\n{machine()}; medians of {TURNS} turns; python {sys.argv[0]}")
 
 
 if __name__ == "__main__":
