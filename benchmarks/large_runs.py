@@ -138,7 +138,16 @@ def against(before: str, rows: int) -> tuple[str, ...]:
             (folder / one).mkdir()
             (folder / one / "rows.parquet").hardlink_to(folder / "rows.parquet")
             policy = write_policy(folder / one, "rows", "rows.parquet")
-            commands[one] = [*program, "run", str(policy), "--data-root", str(folder / one), "--memory-limit", "1GiB", "--quiet"]
+            commands[one] = [
+                *program,
+                "run",
+                str(policy),
+                "--data-root",
+                str(folder / one),
+                "--memory-limit",
+                "1GiB",
+                "--quiet",
+            ]
         found = by_turns(commands, turns=TURNS)
     now, earlier = found["now"], found["before"]
     ratios = sorted(one.cpu / other.cpu for one, other in zip(now, earlier, strict=True))
