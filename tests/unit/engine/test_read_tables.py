@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from privrelease.errors import InternalError
 from privrelease.relational.schema import Column, ColumnFormat, ColumnType, Role, SourceKind, TableSource
 
 NAN = float("nan")
@@ -252,3 +253,15 @@ def test_a_sqlite_table_is_read_by_the_types_of_its_cells(engine, values, refuse
     assert found.code == "D103"
     empty = TableSource("d", SourceKind.SQLITE, str(path), "in.sqlite", (col("x", D),), table="empty")
     assert engine.stage(empty).n_rows == 0
+
+
+def test_a_text_without_a_code_is_a_fault_and_no_missing_value(engine, parquet, monkeypatch):
+    from privrelease.engine.duckdb import sql
+
+    create_enum = sql.create_enum
+    source = parquet({"x": ["a", "b", None, "b"]}, col("x", S, missing=()))
+    assert engine.stage(source).n_rows == 4
+    monkeypatch.setattr(sql, "create_enum", lambda name, values: create_enum(name, values.limit(1)))
+    with pytest.raises(InternalError, match="D199") as caught:
+        engine.stage(source)
+    assert "text of the source has no code" in str(caught.value)

@@ -28,8 +28,9 @@ __all__ = ["alike_cells", "paired_cells"]
 _BLOCK_ROWS = 1 << 18
 #: Bytes of words of one side that are looked up by row at once.
 _WINDOW_BYTES = 32 << 20
-#: Bytes of words of a whole release that are looked up at once.
+#: Bytes of words of a release that are looked up at once: of a whole one, and of a window of a longer one, for which all entries are scanned.
 _WHOLE_BYTES = 128 << 20
+_RELEASE_BYTES = 64 << 20
 _WORD_BITS = 64
 #: Rows whose pairs are counted at once: their words stay near the processor.
 _COUNTED_ROWS = 1 << 14
@@ -49,10 +50,10 @@ class _Field:
     shift: int
     bits: int
 
-    def code(self, of: Opened) -> exp.Expr:
-        """The code of the column's cell, from 1, at its place in the word; 0 where it is missing."""
+    def code(self, of: Opened, *, whole: bool) -> exp.Expr:
+        """The code of the column's cell, from 1, at its place in the word; 0 where it is missing, in a column that is not ``whole``."""
         code = exp.Add(this=sql.cast(sql.call("enum_code", of.key(self.name, "t")), "UBIGINT"), expression=sql.integer(1))
-        known = sql.call("coalesce", code, sql.cast(sql.integer(0), "UBIGINT"))
+        known = exp.Paren(this=code) if whole else sql.call("coalesce", code, sql.cast(sql.integer(0), "UBIGINT"))
         return exp.Paren(this=exp.BitwiseLeftShift(this=known, expression=sql.integer(self.shift)))
 
     def codes(self, words: NDArray[np.uint64]) -> NDArray[np.uint64]:
@@ -151,7 +152,7 @@ def _pairs(
     words = len({field.word for field in fields})
     led = _met(connection, row_map.table, "s", ["o"], _windows(connection, source, fields, _WINDOW_BYTES // (8 * words)))
     whole = 8 * words * released.n_rows <= _WHOLE_BYTES
-    of_release = _windows(connection, released, fields, released.n_rows if whole else _WINDOW_BYTES // (8 * words))
+    of_release = _windows(connection, released, fields, released.n_rows if whole else _RELEASE_BYTES // (8 * words))
     if whole:
         for _, held in of_release:
             for (outputs,), cells in led:
@@ -175,20 +176,29 @@ def _pairs(
 
 
 def _windows(connection: Connection, of: Opened, fields: Sequence[_Field], most: int) -> Iterator[tuple[int, _Words]]:
-    """Yield the words of a side's rows in windows of about ``most`` rows, after the number of the window's first row."""
+    """Return a stream of the words of a side's rows in windows of about ``most`` rows, each after the number of its first row.
+
+    What the stream needs to know is asked now: it may be read while the connection runs a statement.
+    """
+    values = [exp.Count(this=of.key(field.name, "t")) for field in fields]
+    n_rows, *known = connection.row(exp.select(sql.count_all(), *values).from_(of.rows("t", False)))
     cells: dict[int, exp.Expr] = {}
-    for field in fields:
-        code = field.code(of)
+    for field, n in zip(fields, known, strict=True):
+        code = field.code(of, whole=n == n_rows)
         cells[field.word] = exp.BitwiseOr(this=cells[field.word], expression=code) if field.word in cells else code
     rows = exp.select(*(sql.aliased(cell, f"w{word}") for word, cell in cells.items())).from_(of.rows("t", False))
+    return _in_windows(connection, rows, len(cells), most)
+
+
+def _in_windows(connection: Connection, rows: exp.Select, words: int, most: int) -> Iterator[tuple[int, _Words]]:
     first = have = 0
     held: _Words = []
     for block in connection.blocks(rows, _BLOCK_ROWS):
         if not have:
-            held = [np.empty(most + block.num_rows, np.uint64) for _ in cells]
+            held = [np.empty(most + block.num_rows, np.uint64) for _ in range(words)]
         if have + block.num_rows > len(held[0]):
             yield first, [word[:have] for word in held]
-            first, have, held = first + have, 0, [np.empty(most + block.num_rows, np.uint64) for _ in cells]
+            first, have, held = first + have, 0, [np.empty(most + block.num_rows, np.uint64) for _ in range(words)]
         for word, column in zip(held, block.columns, strict=True):
             word[have : have + block.num_rows] = np.asarray(column)
         have += block.num_rows

@@ -87,6 +87,12 @@ def times_named(rows: Iterator[NDArray[np.int64]], size: int) -> NDArray[np.uint
     """Count how often each of 0..size-1 is named, (size,), two for more than once; ``rows``: numbers of that range."""
     times = np.zeros(size, np.uint8)
     for block in rows:
+        if not len(block):
+            continue
+        if block[-1] - block[0] + 1 == len(block) and (block[1:] > block[:-1]).all():  # a run of rows, each once
+            run = times[block[0] : block[-1] + 1]
+            np.minimum(run + 1, _MOST_TIMES, out=run)
+            continue
         inside = np.sort(block)
         new = np.ones(len(inside), np.bool_)
         np.not_equal(inside[1:], inside[:-1], out=new[1:])

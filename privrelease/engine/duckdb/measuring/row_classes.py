@@ -68,7 +68,8 @@ def classes(
     person = None if unit is None else _person(connection, staged, unit, cache)
     fields = laid_out([one.size for one in coded])
     words = tuple(f"k{word}" for word in range(1 + max((field.word for field in fields), default=0)))
-    code = [sql.call("coalesce", exp.Add(this=one.code.copy(), expression=sql.integer(1)), sql.integer(0)) for one in coded]
+    whole = _without_missing(connection, staged, columns)
+    code = [_from_one(one, full) for one, full in zip(coded, whole, strict=True)]
     keyed = [
         sql.aliased(
             packed([(sql.cast(one, "UBIGINT"), at) for one, at in zip(code, fields, strict=True) if at.word == word]), name
@@ -97,6 +98,19 @@ def classes(
     pairs_class, pairs_person, alike, pair_weights = pairs
     table = ClassTable(tuple(columns), codes, counts, weights, pairs_class, pairs_person, alike, pair_weights)
     return RowClasses(table, keys, pair_rows), RowKeys(staged, table, keys, groups, persons, words)
+
+
+def _without_missing(connection: Connection, staged: StagedTable, columns: Sequence[str]) -> list[bool]:
+    """Return of each column whether every row has a value in it."""
+    values = [exp.Count(this=sql.column(f"c{staged.ordinal(name)}")) for name in columns]
+    rows, *known = connection.row(exp.select(sql.count_all(), *values).from_(sql.table(staged.table)))
+    return [one == rows for one in known]
+
+
+def _from_one(coding: Coding, whole: bool) -> exp.Expr:
+    """The code from 1, 0 where the cell is missing; a column that misses none is not asked row by row."""
+    code = exp.Add(this=coding.code.copy(), expression=sql.integer(1))
+    return code if whole else sql.call("coalesce", code, sql.integer(0))
 
 
 _Pairs: TypeAlias = (

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from privrelease.engine.duckdb import sql
-from privrelease.engine.duckdb.errors import raise_all
+from privrelease.engine.duckdb.errors import fault, raise_all
 from privrelease.engine.duckdb.reading.conversion import conversion_of
 from privrelease.engine.duckdb.reading.domains import outside_domain
 from privrelease.engine.duckdb.reading.text_cells import whitespace
@@ -82,11 +82,15 @@ class StagedTable:
 def stage(connection: Connection, source: TableSource, raw: Raw, *, any_digits: bool = False) -> tuple[StagedTable, Staged]:
     """Convert, check and store. Raises InputError D115 (physical type), D201-D209 (cells), all columns at once."""
     conversions = _conversions(source, raw, any_digits=any_digits)
-    coded, few, warnings, clean = _enumerations(connection, source, raw, conversions)
+    coded, few, warnings, clean, cells = _enumerations(connection, source, raw, conversions)
     name = connection.fresh("s")
     values = [sql.aliased(_stored(source.columns[i], one, coded[i], i), f"c{i}") for i, one in enumerate(conversions)]
     _store(connection, raw, conversions, values, name)
-    (rows,) = connection.row(exp.select(sql.count_all()).from_(sql.table(name)))
+    codes = [exp.Count(this=sql.column(f"c{i}")) for i in cells]
+    rows, *stored = connection.row(exp.select(sql.count_all(), *codes).from_(sql.table(name)))
+    if stored != list(cells.values()):
+        message = "a text of the source has no code"
+        raise fault(message)
     staged = StagedTable(name, source.columns, coded, few, int(rows), whole=True)
     suspects = [] if raw.empty_is_null else [i for i, one in enumerate(conversions) if one.text and i not in clean]
     if not any_digits:  # numbers in a file that we wrote, or that is audited, are compared by what they are worth
@@ -145,18 +149,18 @@ def _conversions(source: TableSource, raw: Raw, *, any_digits: bool) -> list[Con
 
 def _stored(column: Column, one: Conversion, coded: str | None, place: int) -> exp.Expr:
     if coded is not None:
-        return sql.cast_enum(sql.column(f"p{place}"), coded)  # a text without a code is a fault, never a missing value
+        # A text without a code is a fault, never a missing value: codes are counted later, since a cast that may fail is slow on dictionaries.
+        return sql.try_cast_enum(sql.column(f"p{place}"), coded)
     return one.value.copy() if one.text else sql.cast(one.value.copy(), storage_type(column))
 
 
 # texts: enumerations, and texts that look alike
 def _enumerations(
     connection: Connection, source: TableSource, raw: Raw, conversions: list[Conversion]
-) -> tuple[tuple[str | None, ...], tuple[bool, ...], list[Finding], set[int]]:
-    """Make enumerations; return their names, which columns have few values, warnings, and the columns known to hold no NUL."""
-    clean: set[int] = set()
+) -> tuple[tuple[str | None, ...], tuple[bool, ...], list[Finding], set[int], dict[int, int]]:
+    """Make enumerations; return their names, which columns have few values, warnings, the columns without NUL, and cells per enumeration."""
+    clean, cells, warnings = set[int](), dict[int, int](), list[Finding]()
     coded: list[str | None] = [None] * len(conversions)
-    warnings: list[Finding] = []
     few = _few(connection, raw, conversions)
     for i in (i for i, one in enumerate(conversions) if one.text):
         column = source.columns[i]
@@ -165,25 +169,24 @@ def _enumerations(
         if not few[i] and not watched:
             continue
         values = connection.fresh("values")
-        distinct = exp.select(sql.aliased(sql.column(f"p{i}"), "v")).distinct().from_(_present(raw, conversions, [i]))
-        connection.run(
-            sql.create_table(values, distinct.where(exp.Not(this=exp.Is(this=sql.column(f"p{i}"), expression=exp.null()))))
-        )
-        (n_values, n_nul) = connection.row(
-            exp.select(sql.count_all(), sql.count_all(where=_holds_nul(sql.column("v")))).from_(sql.table(values))
-        )
+        cell = sql.column(f"p{i}")
+        there = exp.Not(this=exp.Is(this=cell, expression=exp.null()))
+        distinct = exp.select(sql.aliased(cell, "v"), sql.aliased(sql.count_all(), "n")).group_by(cell).where(there)
+        connection.run(sql.create_table(values, distinct.from_(_present(raw, conversions, [i]))))
+        figures = (sql.count_all(), sql.count_all(where=_holds_nul(sql.column("v"))), exp.Sum(this=sql.column("n")))
+        n_values, n_nul, n_cells = connection.row(exp.select(*figures).from_(sql.table(values)))
         if not n_nul:
             clean.add(i)
         if watched and (warning := _look_alike(connection, column, values, int(n_values), person=person)) is not None:
             warnings.append(warning)
         if n_values <= MOST_CODED:
             coded[i] = connection.fresh("e")
-            connection.run(
-                sql.create_enum(str(coded[i]), exp.select(sql.column("v")).from_(sql.table(values)).order_by(sql.column("v")))
-            )
+            cells[i] = n_cells or 0
+            ascending = exp.select(sql.column("v")).from_(sql.table(values)).order_by(sql.column("v"))
+            connection.run(sql.create_enum(str(coded[i]), ascending))
         few[i] = coded[i] is not None
         connection.drop("TABLE", values)
-    return tuple(coded), tuple(few), warnings, clean
+    return tuple(coded), tuple(few), warnings, clean, cells
 
 
 def _few(connection: Connection, raw: Raw, conversions: list[Conversion]) -> list[bool]:

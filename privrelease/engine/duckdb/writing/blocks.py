@@ -21,7 +21,7 @@ __all__ = ["BLOCK_ROWS", "in_source_order", "sized"]
 #: Rows of a block, and of a row group of a Parquet file.
 BLOCK_ROWS = 122_880
 #: Source rows whose output rows are put in their places at once.
-_WINDOW_ROWS = 1 << 22
+_WINDOW_ROWS = 1 << 23
 
 
 def sized(batches: Iterable[pa.RecordBatch]) -> Iterator[list[pa.Array]]:

@@ -182,13 +182,15 @@ class TreatedRows:
         for table, on in ((self._by_key, self._same(self._by, "w")), (self._by_row, None)):
             if not table:
                 continue
-            chosen = exp.select(*(cell.copy() for cell in cells))
-            if of_source:
-                chosen = staged_rows(chosen, self._rows.staged, [*sides, keys])
+            if on is None and not of_source:  # the table holds the rows' numbers, and nothing else of them is asked for
+                own = [cell.transform(lambda one: sql.column("r", "w") if one == self.row else one) for cell in cells]
+                chosen = exp.select(*own).from_(sql.table(table, alias="w"))
             else:
-                chosen = chosen.from_(sql.table(keys))
-            met = exp.EQ(this=self.row, expression=sql.column("r", "w")) if on is None else on
-            chosen = chosen.join(sql.table(table, alias="w"), on=met)
+                chosen = exp.select(*(cell.copy() for cell in cells))
+                sources = (self._rows.staged, [*sides, keys])
+                chosen = staged_rows(chosen, *sources) if of_source else chosen.from_(sql.table(keys))
+                met = exp.EQ(this=self.row, expression=sql.column("r", "w")) if on is None else on
+                chosen = chosen.join(sql.table(table, alias="w"), on=met)
             for lookup, condition in lookups:
                 chosen = chosen.join(sql.table(lookup), on=condition.copy(), join_type="LEFT")
             queries.append(chosen)

@@ -25,6 +25,14 @@ def test_rows_named_twice_in_one_block_or_in_two_are_counted(seed):
     assert times_named(iter(blocks), size).tolist() == [min(by_hand[row], 2) for row in range(size)]
 
 
+@pytest.mark.parametrize("low", [0, 3, 7])
+@pytest.mark.parametrize("again", [range(3, 6), [5, 4, 3], [3, 3, 5], [4], []])
+def test_runs_of_rows_are_counted_as_rows_in_any_order(low, again):
+    blocks = [np.arange(low, 10), np.array(again, np.int64), np.arange(5, 9)]
+    by_hand = Counter(int(row) for block in blocks for row in block)
+    assert times_named(iter(blocks), 10).tolist() == [min(by_hand[row], 2) for row in range(10)]
+
+
 @pytest.mark.parametrize("window", [1, 7, 1000])
 @pytest.mark.parametrize("size", [0, 1, 30])
 def test_rows_are_counted_in_windows_as_in_one(engine, csv_source, tmp_path, monkeypatch, size, window):
@@ -62,13 +70,40 @@ def test_what_is_no_row_number_is_out_of_range(engine, tmp_path):
 def test_changes_are_the_same_however_many_rows_and_columns_are_held(
     engine, csv_source, tmp_path, monkeypatch, rows, window, whole, bits
 ):
-    for name, value in {"_BLOCK_ROWS": rows, "_WINDOW_BYTES": window, "_WHOLE_BYTES": whole, "_WORD_BITS": bits}.items():
+    sizes = {"_BLOCK_ROWS": rows, "_WINDOW_BYTES": window, "_RELEASE_BYTES": window, "_WHOLE_BYTES": whole, "_WORD_BITS": bits}
+    for name, value in sizes.items():
         monkeypatch.setattr(alike_cells, name, value)
     columns = [Column(name, ColumnType.CATEGORY, Role.QUASI) for name in "ab"]
     staged = engine.stage(csv_source("a,b\nx,1\ny,\n,3\nx,2\ny,1\n", *columns))
-    (tmp_path / "out.csv").write_text("a,b\ny,1\n,1\nx,3\nx,\n")
+    pq.write_table(pa.table({"a": ["y", None, "x", "x"], "b": ["1", "1", "3", None]}), tmp_path / "out.parquet")
     pq.write_table(pa.table({"source_row": [0, 1, 2, 3, 9], "output_row": [1, 0, 2, 3, 0]}), tmp_path / "map.parquet")
-    released = engine.hold(engine.open_release(Sink(SinkKind.CSV, tmp_path / "out.csv", "out"), columns), staged)
+    released = engine.hold(engine.open_release(Sink(SinkKind.PARQUET, tmp_path / "out.parquet", "out"), columns), staged)
     found = engine.changes(staged, released, tmp_path / "map.parquet", ["a", "b"])
     # a: x-missing, y-y, missing-x, x-x; b: 1-1, missing-1, 3-3, 2-missing
     assert found == (ColumnChange("a", 2, 1, 0, 1), ColumnChange("b", 2, 1, 0, 1))
+
+
+@pytest.mark.parametrize("source", ["x,1\ny,2\nx,3\n", "x,1\n,2\nx,\n"], ids=["no cell missing", "cells missing"])
+@pytest.mark.parametrize("out", ["x,3\nx,1\ny,2\n", ",3\nx,1\n,\n"], ids=["no cell missing", "cells missing"])
+def test_columns_that_miss_no_cell_are_compared_as_others(engine, csv_source, tmp_path, source, out):
+    columns = [Column(name, ColumnType.CATEGORY, Role.QUASI) for name in "ab"]
+    staged = engine.stage(csv_source(f"a,b\n{source}", *columns))
+    cells = zip(*(line.split(",") for line in out.splitlines()), strict=True)
+    pq.write_table(
+        pa.table({name: [cell or None for cell in column] for name, column in zip("ab", cells, strict=True)}),
+        tmp_path / "out.parquet",
+    )
+    outputs = [1, 2, 0]
+    pq.write_table(pa.table({"source_row": [0, 1, 2], "output_row": outputs}), tmp_path / "map.parquet")
+    released = engine.hold(engine.open_release(Sink(SinkKind.PARQUET, tmp_path / "out.parquet", "out"), columns), staged)
+    sides = [[line.split(",") for line in text.splitlines()] for text in (source, out)]
+    by_hand = []
+    for place, name in enumerate("ab"):
+        pairs = [(sides[0][row][place], sides[1][outputs[row]][place]) for row in range(3)]
+        same, gone = sum(a == b for a, b in pairs), sum(bool(a) and not b for a, b in pairs)
+        made = sum(not a and bool(b) for a, b in pairs)
+        by_hand.append(ColumnChange(name, same, gone, 3 - same - gone - made, made))
+    assert engine.changes(staged, released, tmp_path / "map.parquet", ["a", "b"]) == tuple(by_hand)
+    classes = engine.classes(staged, ["a", "b"])
+    assert sorted(classes.table.counts.tolist()) == [1, 1, 1]
+    assert ((classes.table.codes == 0).sum(), len(classes.table.codes)) == (source.count("\n,") + source.count(",\n"), 3)
