@@ -76,6 +76,26 @@ def test_nothing_that_could_pay_is_passed_over(seed, q, values, k, limits, prefe
         assert pruned == solved(problem, PLAIN.__getitem__)
 
 
+@pytest.mark.parametrize("seed", [0, 2, 7])
+def test_a_search_for_donors_ends_where_it_does_with_all_groups(seed):
+    """It ends at what any group could bear, also one that is passed over: on these tables that decides."""
+    rows = np.random.default_rng(seed).integers(0, 5, (120, 6))
+    codes, counts = np.unique(rows, axis=0, return_counts=True)
+    table = ClassTable(tuple("abcdef"), np.ascontiguousarray(codes, np.int32), counts)
+    known = (Requirement("first", (0, 1, 2, 3, 4), LIMITS[0](5)), Requirement("last", (1, 2, 3, 4, 5), LIMITS[0](5)))
+    problem = Problem(table, known, tuple(Fraction(weight) for weight in (1, 2, 3, 1, 2, 3)))
+    assert solved(problem, lambda name: getattr(compiled, name)) == solved(problem, PLAIN.__getitem__)
+
+
+@pytest.mark.parametrize("k", [255, 256, 700])
+def test_class_sizes_beyond_what_a_byte_counts(k):
+    drawn = np.random.default_rng(5)
+    codes, counts = np.unique(drawn.integers(0, 9, (300, 4)), axis=0, return_counts=True)
+    table = ClassTable(tuple("abcd"), np.ascontiguousarray(codes, np.int32), counts * drawn.integers(1, 200, len(counts)))
+    problem = Problem(table, (Requirement("all", (0, 1, 2, 3), LIMITS[0](k)),), (Fraction(1),) * 4)
+    assert solved(problem, lambda name: getattr(compiled, name)) == solved(problem, PLAIN.__getitem__)
+
+
 @pytest.mark.parametrize("prefer", ["cells", "balanced"])
 def test_keys_of_two_words_fold_to_the_same_values(prefer):
     rows = np.tile(np.random.default_rng(3).integers(0, 6, (90, 3)), (1, 8))
