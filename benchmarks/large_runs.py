@@ -3,24 +3,30 @@
 Rows are drawn as those of the stand-in are (nine text columns of Adult, each cell replaced with probability 0.1), in blocks with a seed each, and
 written as Parquet in row groups, so that a table of any length is made in the memory of one block. ``--quick``: ten million rows at most.
 Arguments: numbers of rows. The files are removed once they were measured.
+
+`PRIVRELEASE_BEFORE=…/bin/privrelease` names the command of another version, installed in an environment of its own: tables of ten million rows
+at most then run with both by turns, and the ratio of CPU seconds is printed (an earlier version takes too much memory for more).
 """
 
 from __future__ import annotations
 
 import os
+import statistics
 import sys
 import tempfile
 import threading
 import time
 from pathlib import Path
 
-from measure import OUT, SHARED, Usage, machine, print_table, usage_of
+from measure import OUT, SHARED, Usage, by_turns, machine, print_table, usage_of
 
 from policies import write_policy
 
 BLOCK = 1_000_000
 ROWS = (1_193_504, 10_000_000, 50_000_000, 100_000_000)
 LIMITS = {10_000_000: "26 s, 900 MiB", 100_000_000: "300 s, 4,096 MiB"}
+#: The most rows that an earlier version runs with, and how often.
+BEFORE_AT_MOST, TURNS = 10_000_000, 3
 CLASSES = 1_500_000
 SENSITIVE_POLICY = """apiVersion: privrelease/v1
 kind: ReleasePolicy
@@ -122,6 +128,25 @@ def measured(rows: int, folder: Path) -> tuple[Usage, float, int, int]:
     return used, time.monotonic() - began, looking.end(), decoded
 
 
+def against(before: str, rows: int) -> tuple[str, ...]:
+    """Run a release of ``rows`` rows with this version and an earlier one by turns; return both CPU seconds, peaks and the ratio."""
+    with tempfile.TemporaryDirectory(dir=OUT) as name:
+        folder = Path(name)
+        write_rows(folder / "rows.parquet", rows)
+        commands = {}
+        for one, program in (("now", [sys.executable, "-m", "privrelease.cli.main"]), ("before", [before])):
+            (folder / one).mkdir()
+            (folder / one / "rows.parquet").hardlink_to(folder / "rows.parquet")
+            policy = write_policy(folder / one, "rows", "rows.parquet")
+            commands[one] = [*program, "run", str(policy), "--data-root", str(folder / one), "--memory-limit", "1GiB", "--quiet"]
+        found = by_turns(commands, turns=TURNS)
+    now, earlier = found["now"], found["before"]
+    ratios = sorted(one.cpu / other.cpu for one, other in zip(now, earlier, strict=True))
+    cpu = [f"{statistics.median(one.cpu for one in runs):.1f}" for runs in (now, earlier)]
+    peak = [f"{max(one.peak_mib for one in runs):,.0f}" for runs in (now, earlier)]
+    return f"{rows:,}", *cpu, f"{statistics.median(ratios):.2f} ({ratios[0]:.2f} to {ratios[-1]:.2f})", *peak
+
+
 def many_classes() -> tuple[str, ...]:
     """Run a release of 1,500,000 classes with a sensitive column."""
     with tempfile.TemporaryDirectory(dir=OUT) as name:
@@ -139,6 +164,13 @@ def main() -> None:
     OUT.mkdir(parents=True, exist_ok=True)
     print(machine())
     wanted = tuple(int(one) for one in sys.argv[1:] if one.isdigit()) or (ROWS[:2] if "--quick" in sys.argv else ROWS)
+    if before := os.environ.get("PRIVRELEASE_BEFORE"):
+        print_table(
+            "Large runs by turns with an earlier version",
+            ("rows", "CPU s", "CPU s before", "ratio", "peak MiB", "peak MiB before"),
+            [against(before, rows) for rows in wanted if rows <= BEFORE_AT_MOST],
+        )
+        return
     table = []
     for rows in wanted:
         with tempfile.TemporaryDirectory(dir=OUT) as name:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from privrelease.findings import Finding
     from privrelease.policy.loader import LoadedPolicy
-    from tests.unit.policy.rule_table import Rule
+    from tests.unit.policy.rules.rule_table import Rule
 
 #: A policy without a fault or warning; tests change one thing in it.
 SOUND = """\

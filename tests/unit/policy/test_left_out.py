@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.unit.policy.rule_table import TABLE
+from tests.unit.policy.rules.rule_table import TABLE
 
 if TYPE_CHECKING:
     from tests.unit.policy.conftest import Folder

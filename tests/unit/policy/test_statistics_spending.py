@@ -15,7 +15,7 @@ from privrelease.dp.composition import composed
 from privrelease.errors import InputError
 from privrelease.plan.build import build_plan
 from privrelease.units import Delta, Epsilon
-from tests.unit.policy.test_statistics_rules import policy
+from tests.unit.policy.rules.test_statistics_rules import policy
 
 if TYPE_CHECKING:
     from privrelease.plan.statistics.plan import StatisticsPlan

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.unit.policy.test_synthetic_rules import HEAD
+from tests.unit.policy.rules.test_synthetic_rules import HEAD
 
 if TYPE_CHECKING:
     from tests.unit.policy.conftest import Folder

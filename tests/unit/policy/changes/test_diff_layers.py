@@ -1,0 +1,107 @@
+"""The verdicts of `privrelease diff` where a policy is written in layers: in what it extends, and in its environments."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from privrelease.findings import Severity
+from privrelease.policy.changes.diff import environment_changes, policy_changes
+from privrelease.policy.loader import check_policy, load_policy
+from tests.unit.policy.changes.diff_rows_hierarchies import FILES
+from tests.unit.policy.changes.test_diff_every_key import ROWS
+
+#: One row of each section and verdict.
+SOME = list({(row.place.split(".")[0], row.effect, row.new is None): row for row in ROWS if not row.base.get("keys")}.values())
+KEYS = {"arms.csv": "arm\na\nb\n", "more.csv": "arm\na\nb\nc\n", "sexes.csv": "sex\nF\nM\n", **FILES}
+#: Files that an environment may read from elsewhere although nobody can tell what that means.
+POINTED = ("attacks.control", "attacks.linkability.auxiliary", "threats.j.population.table")
+
+
+@pytest.fixture
+def written(tmp_path):
+    for name, keys in KEYS.items():
+        (tmp_path / name).write_text(keys, encoding="utf-8")
+
+    def write(name, text):
+        (tmp_path / name).write_text(text, encoding="utf-8")
+        return tmp_path / name
+
+    return write
+
+
+@pytest.mark.parametrize("row", SOME, ids=str)
+def test_a_change_in_what_a_policy_extends_reads_the_same_and_points_there(written, row):
+    loaded = []
+    for name, side in zip(("old", "new"), row.texts, strict=True):
+        written(f"{name}-base.yaml", side.text)
+        loaded.append(load_policy(written(f"{name}.yaml", f"extends: [{name}-base.yaml]\n")))
+    change = next(one for one in policy_changes(*loaded) if one.subject == row.subject)
+    assert change.effect == row.effect
+    place = row.line or row.place
+    side, name = (row.texts[0], "old") if row.in_old or place not in row.texts[1].lines else (row.texts[1], "new")
+    assert (Path(change.location.file).name, change.location.line) == (f"{name}-base.yaml", side.lines[place])
+
+
+def overlay(row):
+    """The section that changes, as an environment of the old policy."""
+    section = row.place.split(".")[0]
+    lines = row.texts[1].text.splitlines()
+    start = next((number for number, line in enumerate(lines) if line.startswith(f"{section}:")), None)
+    if start is None:
+        return None
+    end = next((number for number in range(start + 1, len(lines)) if not lines[number].startswith(" ")), len(lines))
+    return "".join(f"    {line}\n" for line in lines[start:end])
+
+
+@pytest.mark.parametrize("row", [row for row in ROWS if row.effect == "weaker"], ids=str)
+def test_no_environment_is_let_do_what_reads_as_weaker(written, row):
+    section = overlay(row)
+    if section is None:
+        section = f"    {row.place.split('.')[0]}: null\n"
+    plain = written("plain.yaml", row.texts[0].text)
+    loaded, findings = check_policy(written("p.yaml", f"{row.texts[0].text}environments:\n  e:\n{section}"), env="e")
+    refused = any(finding.severity is Severity.ERROR for finding in findings)
+    same = loaded is not None and loaded.policy == load_policy(plain).policy  # what an overlay leaves out stays
+    assert refused or same or row.place in POINTED
+
+
+#: Stricter, and an environment may say it.
+TIGHTER = (
+    "threats.",
+    "releases.m.suppress",
+    "releases.s.budget.epsilon",
+    "attacks.",
+    "tables.",
+    "approvals.",
+    "ledger.cap",
+    "context.",
+    "review.",
+)
+KEPT = ("attacks.releases", "attacks.inference.target")
+STRICTER = [
+    row
+    for row in ROWS
+    if row.effect == "stricter"
+    and row.kind in {"lowered", "raised", "more"}
+    and row.subject.startswith(TIGHTER)
+    and row.at not in KEPT
+]
+
+
+@pytest.mark.parametrize("row", STRICTER, ids=str)
+def test_what_an_environment_says_anew_reads_as_in_the_policy_itself_and_points_into_it(written, row):
+    section = overlay(row)
+    old, new = (
+        written(name, f"{row.texts[0].text}environments:\n  e:\n{text}")
+        for name, text in (("old.yaml", "    title: A registry\n"), ("new.yaml", section))
+    )
+    over = [{"e": load_policy(path, env="e")} for path in (old, new)]
+    found = environment_changes(*over, load_policy(new), policy_changes(load_policy(old), load_policy(new)))
+    change = next(one for one in found if one.subject == f"environments.e.{row.subject}")
+    assert change.effect == "stricter"
+    assert Path(change.location.file).name == "new.yaml"
+    assert change.location.line > row.texts[0].text.count("\n") + 2
+    back = environment_changes(*reversed(over), load_policy(old), ())
+    assert next(one for one in back if one.subject == change.subject).effect in {"weaker", "neutral", "breaking"}
