@@ -12,6 +12,7 @@ SCRIPTS = (
     "solver.py",
     "lower_bound.py",
     "several_threats.py",
+    "worst_cases.py",
     "risk_audit.py",
     "full_audit.py",
     "utility.py",

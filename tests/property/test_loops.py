@@ -17,6 +17,7 @@ from privrelease.disclosure.suppression import kernels
 from privrelease.disclosure.suppression.cell_suppression import suppress_cells
 from privrelease.disclosure.suppression.plain import closing, completion, grouping, joint
 from privrelease.disclosure.suppression.problem import Problem, Requirement
+from privrelease.disclosure.suppression.record_state import RecordState
 from privrelease.loops import compiled
 from tests.property.cell_suppression import PREFERENCES
 
@@ -58,6 +59,40 @@ def problems(draw):
 @settings(max_examples=60, deadline=None)
 @given(problems())
 def test_the_search_finds_the_same_cells_with_either(problem):
+    assert solved(problem, lambda name: getattr(compiled, name)) == solved(problem, PLAIN.__getitem__)
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 2**32), st.integers(3, 5), st.integers(4, 40), st.integers(2, 5), st.sampled_from(LIMITS), PREFERENCES)
+def test_nothing_that_could_pay_is_passed_over(seed, q, values, k, limits, prefer):
+    """The plain loops try every set against every part; the compiled ones pass over rows whose class cannot be large enough, most rows here."""
+    rows = np.random.default_rng(seed).integers(0, values, (400, q))
+    codes, counts = np.unique(rows, axis=0, return_counts=True)
+    table = ClassTable(tuple(f"c{column}" for column in range(q)), np.ascontiguousarray(codes, np.int32), counts)
+    problem = Problem(table, (Requirement("all", tuple(range(q)), limits(k)),), (Fraction(1),) * q, prefer=prefer)
+    pruned = solved(problem, lambda name: getattr(compiled, name))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(RecordState, "_can_complete", lambda state: True)
+        assert pruned == solved(problem, PLAIN.__getitem__)
+
+
+@pytest.mark.parametrize("seed", [0, 2, 7])
+def test_a_search_for_donors_ends_where_it_does_with_all_groups(seed):
+    """It ends at what any group could bear, also one that is passed over: on these tables that decides."""
+    rows = np.random.default_rng(seed).integers(0, 5, (120, 6))
+    codes, counts = np.unique(rows, axis=0, return_counts=True)
+    table = ClassTable(tuple("abcdef"), np.ascontiguousarray(codes, np.int32), counts)
+    known = (Requirement("first", (0, 1, 2, 3, 4), LIMITS[0](5)), Requirement("last", (1, 2, 3, 4, 5), LIMITS[0](5)))
+    problem = Problem(table, known, tuple(Fraction(weight) for weight in (1, 2, 3, 1, 2, 3)))
+    assert solved(problem, lambda name: getattr(compiled, name)) == solved(problem, PLAIN.__getitem__)
+
+
+@pytest.mark.parametrize("k", [255, 256, 700])
+def test_class_sizes_beyond_what_a_byte_counts(k):
+    drawn = np.random.default_rng(5)
+    codes, counts = np.unique(drawn.integers(0, 9, (300, 4)), axis=0, return_counts=True)
+    table = ClassTable(tuple("abcd"), np.ascontiguousarray(codes, np.int32), counts * drawn.integers(1, 200, len(counts)))
+    problem = Problem(table, (Requirement("all", (0, 1, 2, 3), LIMITS[0](k)),), (Fraction(1),) * 4)
     assert solved(problem, lambda name: getattr(compiled, name)) == solved(problem, PLAIN.__getitem__)
 
 

@@ -9,7 +9,7 @@ from privrelease.loops import extension
 if TYPE_CHECKING or extension() is None:
     from privrelease.disclosure.suppression.plain.closing import close_classes, find_alternatives
     from privrelease.disclosure.suppression.plain.completion import complete_groups
-    from privrelease.disclosure.suppression.plain.grouping import count_distinct, count_reached, release_reached
+    from privrelease.disclosure.suppression.plain.grouping import count_distinct, release_layer
     from privrelease.disclosure.suppression.plain.joint import restore_cells
 else:
     _compiled = extension()
@@ -17,16 +17,14 @@ else:
     find_alternatives = _compiled.find_alternatives
     complete_groups = _compiled.complete_groups
     count_distinct = _compiled.count_distinct
-    count_reached = _compiled.count_reached
-    release_reached = _compiled.release_reached
+    release_layer = _compiled.release_layer
     restore_cells = _compiled.restore_cells
 
 __all__ = [
     "close_classes",
     "complete_groups",
     "count_distinct",
-    "count_reached",
     "find_alternatives",
-    "release_reached",
+    "release_layer",
     "restore_cells",
 ]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import heapq
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -137,7 +136,7 @@ class RecordState:
             if not self._count:
                 break
             self._greedy(self.bands[step.band], step.need)
-            if donors and self._count:
+            if donors and self._count and self._can_complete():
                 highest = int(self._sets.cost[self.bands[step.band]].max())
                 self.places.cost[self._waiting.part[: self._count]] = highest + self._half_cell
                 self._waiting = self._without_work_space()
@@ -146,6 +145,10 @@ class RecordState:
                 self._drop_placed()
         left = self._waiting.part[: self._count]
         self.places.cost[left] = self._whole_cost(self.places.item[left])
+
+    def _can_complete(self) -> bool:
+        """Return whether a class is released: until then no records are spared, and greedy has released what could do without."""
+        return int(self._nodes.used[1]) > 1
 
     def _whole_cost(self, item: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return what a record of each of these classes costs without any of its cells."""
@@ -168,16 +171,11 @@ class RecordState:
 
     def _greedy(self, band: NDArray[np.int64], need: int) -> None:
         for cost in np.unique(self._sets.cost[band]):
-            heap = [(-(1 << 62), int(row)) for row in band[self._sets.cost[band] == cost]]
-            while heap and self._count:
-                _, row = heapq.heappop(heap)
-                reached = kernels.count_reached(self._waiting, self._count, row, need, self._sets)
-                if reached and heap and -reached > heap[0][0]:
-                    heapq.heappush(heap, (-reached, row))
-                elif reached:
-                    self._count = kernels.release_reached(
-                        self._waiting, self._count, row, need, self._classes, self._sets, self.places, self._nodes
-                    )
+            if self._count:
+                layer = band[self._sets.cost[band] == cost]
+                self._count = kernels.release_layer(
+                    self._waiting, self._count, layer, need, self._classes, self._sets, self.places, self._nodes
+                )
 
     def _drop_placed(self) -> None:
         waiting = self._waiting

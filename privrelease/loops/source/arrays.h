@@ -37,8 +37,7 @@ void release_arguments(Arguments *taken);
 #define LOOP(name) PyObject *name(PyObject *module, PyObject *arguments)
 
 LOOP(count_distinct);
-LOOP(count_reached);
-LOOP(release_reached);
+LOOP(release_layer);
 LOOP(complete_groups);
 LOOP(find_alternatives);
 LOOP(close_classes);

@@ -112,6 +112,32 @@ static inline void mask_keys(const uint64_t *key, int64_t words, int64_t stride,
     }
 }
 
+/* Return what `mask_keys` leaves of one row. */
+static inline uint64_t mask_key(const uint64_t *key, int64_t words, int64_t stride, int64_t row, const Sets *sets, int64_t chosen) {
+    uint64_t masked;
+    mask_keys(key + row, words, stride, 0, 1, sets, chosen, &masked);
+    return masked;
+}
+
+/* Upper bounds of how many records agree on a key: bytes of 2^(64 - shift) that full at 255, which several keys may share. */
+#define FULL 255
+
+static inline int crowd_shift(int64_t rows) {
+    int bits = 6;
+    while ((INT64_C(1) << bits) < rows) bits++;
+    return 64 - bits;
+}
+
+static inline void crowd_add(uint8_t *crowd, uint64_t key, int64_t records, int shift) {
+    uint8_t *at = crowd + ((key * MULTIPLIER) >> shift);
+    *at = (uint8_t)least_of(*at + records, FULL);
+}
+
+/* Return whether `least` records may agree on a key: no false negatives, with `least` of at most FULL. */
+static inline bool crowded(const uint8_t *crowd, uint64_t key, int64_t least, int shift) {
+    return crowd[(key * MULTIPLIER) >> shift] >= least;
+}
+
 /* Return the slot of `key` in an open-addressing table of 2^(64 - shift) slots, or the empty slot (0) where it belongs. */
 static inline int64_t probe(const uint64_t *table, uint64_t key, int shift) {
     uint64_t last = (UINT64_C(1) << (64 - shift)) - 1;

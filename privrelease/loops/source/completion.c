@@ -2,6 +2,8 @@
 #include "classes.h"
 
 #define BLOCK 4096 /* rows whose keys are masked together */
+#define FEW_GAINERS 8 /* rows are counted beforehand where one in so many would gain */
+#define SKIPPED 15 /* sets after one where counting turned few away */
 
 /* Work space, by slot of a hash table: the group's key (`table`) and its `number`; a bit map of who can bear donors. By group number: `slot`,
  * the last row linked to it (`head`), what its gainers gain (`hope`), how many records it lacks, the most one donor may cost it (`bar`).
@@ -25,6 +27,8 @@ typedef struct {
     uint64_t *row_key; /* words x rows */
     int64_t *dear;     /* what each row costs: falling, as it was in the beginning; where items cost differently, as it is */
     int64_t *row_cost; /* columns x rows, where items cost differently */
+    uint8_t *row_records, *crowd; /* records of each row in the beginning, FULL at most; how many may agree on a key */
+    int64_t passed, skipped; /* gainers passed over; sets whose rows are not counted beforehand, since that would pass over few */
     int64_t need, safe, price;
     int64_t *budget;
     Groups groups;
@@ -127,18 +131,38 @@ static int64_t find_losses(Work *work) {
     return gainers;
 }
 
-/* Link the rows that would become cheaper under the chosen set to their groups. */
+/* Count how many records may agree on each key under the chosen set, donors too; return false where that is not worth while. What a part can
+ * spare is never more than the records it had in the beginning. */
+static bool count_crowd(Work *work, int shift) {
+    if (work->gainers * FEW_GAINERS < work->rows) return false;
+    if (work->skipped > 0) {
+        work->skipped--;
+        return false;
+    }
+    memset(work->crowd, 0, (size_t)1 << (64 - shift));
+    mask_keys(work->row_key, work->classes.words, work->rows, 0, work->rows, &work->sets, work->chosen, work->groups.masked);
+    for (int64_t row = 0; row < work->rows; row++) crowd_add(work->crowd, work->groups.masked[row], work->row_records[row], shift);
+    return true;
+}
+
+/* Link the rows that would become cheaper under the chosen set to their groups. A row whose key too few share, and no class has, is passed over:
+ * its group could not be completed. */
 static void link_gainers(Work *work) {
     Groups *groups = &work->groups;
-    int shift = 64 - work->bits;
+    int shift = 64 - work->bits, crowd = crowd_shift(work->rows);
     bool known = work->sets.stride > 0; /* losses are found already */
-    int64_t rows = known ? work->rows : work->gainers;
-    mask_keys(work->row_key, work->classes.words, work->rows, 0, rows, &work->sets, work->chosen, groups->masked);
-    work->count = 0;
+    int64_t rows = known ? work->rows : work->gainers, least = least_of(work->need, FULL);
+    bool counted = count_crowd(work, crowd);
+    if (!counted) mask_keys(work->row_key, work->classes.words, work->rows, 0, rows, &work->sets, work->chosen, groups->masked);
+    work->count = work->passed = 0;
     for (int64_t row = 0; row < rows; row++) {
         if (known && groups->loss[row] >= 0) continue;
-        int64_t part = work->movable[row], spare = spare_of(work, part, true);
         uint64_t key = groups->masked[row];
+        if (counted && !crowded(work->crowd, key, least, crowd) && !marked(work->nodes.marks, key, work->nodes.mark_shift)) {
+            work->passed++;
+            continue;
+        }
+        int64_t part = work->movable[row], spare = spare_of(work, part, true);
         if (spare <= 0 || key == 0) continue;
         int64_t loss = known ? groups->loss[row] : loss_of(work, part);
         if (loss >= 0) continue;
@@ -158,6 +182,7 @@ static void link_gainers(Work *work) {
         groups->following[row] = groups->head[group];
         groups->head[group] = (int32_t)row;
     }
+    if (counted && 4 * work->passed < work->gainers) work->skipped = SKIPPED;
 }
 
 /* Set the most that one donor may cost each group: what its gainers gain, shared by the donors that it lacks. Return the largest. */
@@ -178,16 +203,20 @@ static int64_t set_bars(Work *work) {
     return largest;
 }
 
+static int64_t largest_bar(const Work *work) {
+    int64_t largest = -1;
+    for (int64_t group = 0; group < work->count; group++) largest = most_of(largest, work->groups.bar[group]);
+    return largest;
+}
+
 /* Mark the groups that can bear a donor of this dearness; return the largest bar. */
 static int64_t renew_marks(Work *work, int64_t dearness) {
     Groups *groups = &work->groups;
-    int64_t largest = -1;
     memset(groups->marks, 0, (size_t)1 << work->bits); /* 2^(bits + 3) bits */
     for (int64_t group = 0; group < work->count; group++) {
-        largest = most_of(largest, groups->bar[group]);
         if (groups->bar[group] >= dearness) mark(groups->marks, groups->table[groups->slot[group]], 64 - work->bits - 3);
     }
-    return largest;
+    return largest_bar(work);
 }
 
 /* Link a row to the group it may give records to, and lower what that group still lacks and can bear. */
@@ -206,19 +235,21 @@ static void link_donor(Work *work, int64_t row, int64_t group) {
     else if (groups->lacking[group] <= -work->need) groups->bar[group] = -1;
 }
 
-/* Link rows that the groups may take as donors, by rising cost to the group. A bit map turns most rows away at once. */
-static void link_donors(Work *work) {
+/* Link rows that the groups may take as donors, by rising cost to the group. A bit map turns most rows away at once. The search ends at the
+ * largest bar that any group had when marks were renewed last: where rows were passed over, their groups are missing from it. Return false
+ * where that decides, so that all have to be linked. */
+static bool link_donors(Work *work) {
     Groups *groups = &work->groups;
     int shift = 64 - work->bits, mark_shift = 64 - work->bits - 3;
     int64_t limit = set_bars(work), marked_for = -1, renewals = 0, ready = work->gainers;
     for (int64_t row = work->gainers; row < work->rows; row++) {
         int64_t dearness = work->sets.cost[work->chosen] - work->dear[row];
-        if (dearness > limit) return;
+        if (dearness > limit) return work->passed == 0 || largest_bar(work) < dearness;
         if (marked_for < 0 || (dearness > marked_for && (renewals < 16 || dearness >= 2 * marked_for))) {
             marked_for = dearness;
             renewals++;
             limit = renew_marks(work, dearness);
-            if (dearness > limit) return;
+            if (dearness > limit) return true;
         }
         if (row == ready) {
             ready = least_of(row + BLOCK, work->rows);
@@ -230,6 +261,7 @@ static void link_donors(Work *work) {
         if (groups->table[slot] == 0 || groups->bar[groups->number[slot]] < dearness) continue;
         link_donor(work, row, groups->number[slot]);
     }
+    return true;
 }
 
 /* Link donors where items cost differently: those whose groups can bear them, by rising loss. */
@@ -333,8 +365,14 @@ static int64_t complete(Work *work, int64_t chosen) {
     work->gainers = differs ? find_losses(work) : first_not_above(work->dear, work->rows, work->sets.cost[chosen]);
     work->bits = bits_for(work->gainers);
     link_gainers(work);
-    if (differs) link_donors_by_loss(work);
-    else link_donors(work);
+    if (differs) {
+        link_donors_by_loss(work);
+    } else if (!link_donors(work)) {
+        for (int64_t group = 0; group < work->count; group++) groups->table[groups->slot[group]] = 0;
+        work->skipped = SKIPPED + 1;
+        link_gainers(work);
+        link_donors(work);
+    }
     for (int64_t group = 0; group < work->count; group++) {
         int64_t slot = groups->slot[group];
         if (groups->lacking[group] <= 0) {
@@ -364,11 +402,14 @@ static bool complete_all(Work *work, const int64_t *chosen, int64_t sets, int64_
     work->row_key = malloc(8 * (size_t)(words * rows + 1));
     int64_t columns = work->sets.stride; /* none where all items cost the same */
     work->row_cost = malloc(8 * (size_t)(columns * rows + 1));
-    bool ready = work->dear != NULL && work->row_key != NULL && work->row_cost != NULL;
+    work->row_records = malloc((size_t)rows + 1);
+    work->crowd = malloc((size_t)1 << (64 - crowd_shift(rows)));
+    bool ready = work->dear && work->row_key && work->row_cost && work->row_records && work->crowd;
     if (ready) {
         for (int64_t row = 0; row < rows; row++) {
             int64_t part = work->movable[row];
             work->dear[row] = work->places.cost[part];
+            work->row_records[row] = (uint8_t)least_of(work->places.records[part], FULL);
             for (int64_t word = 0; word < words; word++) {
                 work->row_key[word * rows + row] = work->classes.key[word * work->classes.items + work->places.item[part]];
             }
@@ -386,7 +427,7 @@ static bool complete_all(Work *work, const int64_t *chosen, int64_t sets, int64_
         for (int64_t which = 0; ready && which < sets; which++) *total += complete(work, chosen[which]);
         free_groups(&work->groups);
     }
-    free(work->dear), free(work->row_key), free(work->row_cost);
+    free(work->dear), free(work->row_key), free(work->row_cost), free(work->row_records), free(work->crowd);
     return ready;
 }
 

@@ -7,8 +7,7 @@
 
 static PyMethodDef loops[] = {
     {"count_distinct", count_distinct, METH_VARARGS, NULL},
-    {"count_reached", count_reached, METH_VARARGS, NULL},
-    {"release_reached", release_reached, METH_VARARGS, NULL},
+    {"release_layer", release_layer, METH_VARARGS, NULL},
     {"complete_groups", complete_groups, METH_VARARGS, NULL},
     {"find_alternatives", find_alternatives, METH_VARARGS, NULL},
     {"close_classes", close_classes, METH_VARARGS, NULL},
@@ -19,7 +18,7 @@ static PyMethodDef loops[] = {
 
 static int filled(PyObject *module) {
     /* Raised with every change of what a loop takes or means: see INTERFACE in privrelease/loops/__init__.py. */
-    if (PyModule_AddIntConstant(module, "INTERFACE", 2) < 0) return -1;
+    if (PyModule_AddIntConstant(module, "INTERFACE", 3) < 0) return -1;
     return PyModule_AddStringConstant(module, "SOURCES", SOURCE_DIGEST);
 }
 

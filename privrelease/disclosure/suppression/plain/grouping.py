@@ -1,7 +1,8 @@
-"""Greedy's counts: how many waiting records a set of columns would release, and their release."""
+"""Greedy: the sets of columns of one cost, the one that releases most waiting records first."""
 
 from __future__ import annotations
 
+import heapq
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -9,9 +10,11 @@ import numpy as np
 from privrelease.disclosure.suppression.plain.keys import costs_under, fold, nodes_by_key
 
 if TYPE_CHECKING:
-    from privrelease.disclosure.suppression.arrays import Classes, Keys, Nodes, Places, Sets, Waiting
+    from numpy.typing import NDArray
 
-__all__ = ["count_distinct", "count_reached", "release_reached"]
+    from privrelease.disclosure.suppression.arrays import Classes, Counts, Keys, Nodes, Places, Sets, Waiting
+
+__all__ = ["count_distinct", "release_layer"]
 
 
 def count_distinct(key: Keys, kept: Keys, table: Keys) -> int:
@@ -21,30 +24,28 @@ def count_distinct(key: Keys, kept: Keys, table: Keys) -> int:
     return len(shown) - int(len(shown) > 0 and shown[0] == 0)
 
 
-def count_reached(waiting: Waiting, count: int, chosen: int, need: int, sets: Sets) -> int:
-    """Return how many of the ``count`` waiting records are in groups of at least ``need`` when they lose the columns of set ``chosen``.
-
-    Leaves each one's group in ``waiting.slot`` (-1: nothing shown) and the group sizes in ``waiting.totals``.
-    """
+def _reached(waiting: Waiting, count: int, chosen: int, need: int, sets: Sets) -> tuple[Keys, NDArray[np.bool_]]:
+    """Return the masked keys of the ``count`` waiting records, and which are in groups of at least ``need`` without the columns of ``chosen``."""
     masked = fold(waiting.key[:, :count], sets.kept[:, chosen])
-    waiting.masked[:count] = masked
-    records = waiting.records[:count]
     known, group = np.unique(masked, return_inverse=True)
     totals = np.zeros(len(known), np.int64)
-    np.add.at(totals, group, records)
-    waiting.totals[: len(known)] = totals
-    waiting.slot[:count] = np.where(masked == 0, -1, group)
-    return int(records[(masked != 0) & (totals[group] >= need)].sum())
+    np.add.at(totals, group, waiting.records[:count])
+    return masked, (masked != 0) & (totals[group] >= need)
 
 
-def release_reached(
-    waiting: Waiting, count: int, chosen: int, need: int, classes: Classes, sets: Sets, places: Places, nodes: Nodes
+def _release(
+    waiting: Waiting,
+    chosen: int,
+    reached: tuple[Keys, NDArray[np.bool_]],
+    classes: Classes,
+    sets: Sets,
+    places: Places,
+    nodes: Nodes,
 ) -> int:
-    """Release what ``count_reached`` just found under set ``chosen``; return how many still wait (moved to the front)."""
-    slot = waiting.slot[:count]
-    released = (slot >= 0) & (waiting.totals[slot] >= need)
+    """Release what was found under set ``chosen``; return how many still wait (moved to the front)."""
+    masked, released = reached
     rows = np.flatnonzero(released)
-    known, first, group = np.unique(waiting.masked[rows], return_index=True, return_inverse=True)
+    known, first, group = np.unique(masked[rows], return_index=True, return_inverse=True)
     there = nodes_by_key(nodes)
     number = np.array([there.get(key, -1) for key in known.tolist()], np.int64)
     opened = np.flatnonzero(number < 0)
@@ -63,3 +64,23 @@ def release_reached(
     for values in (waiting.part, *waiting.key, waiting.records):
         values[: len(stay)] = values[stay]
     return len(stay)
+
+
+def release_layer(
+    waiting: Waiting, count: int, chosen: Counts, need: int, classes: Classes, sets: Sets, places: Places, nodes: Nodes
+) -> int:
+    """Release the ``count`` waiting records that reach ``need`` under a set of ``chosen``; return how many still wait (moved to the front).
+
+    The set that releases most records goes first, of equal ones the first. Waiting records only leave, so what a set released when it was
+    last tried is the most that it can.
+    """
+    heap = [(-(1 << 62), row) for row in chosen.tolist()]
+    while heap and count:
+        _, row = heapq.heappop(heap)
+        found = _reached(waiting, count, row, need, sets)
+        records = int(waiting.records[:count][found[1]].sum())
+        if records and heap and -records > heap[0][0]:
+            heapq.heappush(heap, (-records, row))
+        elif records:
+            count = _release(waiting, row, found, classes, sets, places, nodes)
+    return count
