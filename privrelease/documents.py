@@ -12,13 +12,13 @@ from itertools import pairwise
 from textwrap import dedent
 from typing import TYPE_CHECKING, Any
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 if TYPE_CHECKING:
     from pydantic import GetJsonSchemaHandler
     from pydantic_core import CoreSchema
 
-__all__ = ["Document", "attribute_docstrings"]
+__all__ = ["Document", "attribute_docstrings", "optional_field"]
 
 
 class Document(BaseModel):
@@ -41,6 +41,11 @@ class Document(BaseModel):
             if name in properties:
                 properties[name].setdefault("description", text)
         return value
+
+
+def optional_field() -> Any:  # noqa: ANN401 -- as pydantic's Field, whose value is that of the annotated type
+    """A field that only some documents have: it is not written where there is none."""
+    return Field(default=None, exclude_if=lambda value: value is None)
 
 
 def attribute_docstrings(model: type[Document]) -> dict[str, str]:

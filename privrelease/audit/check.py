@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Any, Final, Generic, Literal, TypeVar
 
 from privrelease.audit.checks.findings import place
 from privrelease.audit.document.model import CheckResult, FindingRecord, Outcome, Visibility
+from privrelease.audit.document.sentences import coded
 from privrelease.texts.catalogue import english
+from privrelease.texts.sentences import of_key, say
 from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from privrelease.audit.checks.findings import Place
     from privrelease.audit.document.model import Figure
     from privrelease.findings import Location
+    from privrelease.texts.sentences import Said
 
 __all__ = [
     "AGAIN",
@@ -69,12 +72,13 @@ Evidence_ = TypeVar("Evidence_")
 class CheckOutcome:
     """The outcome of one check with its sentence; failures are internal, because their sentence counts.
 
+    ``message`` None: it holds, and the catalogue says what was looked at (``holds``, by the id of the check).
     ``absent``: it could not be looked at because what it compares with was never handed over. ``vacuous``: it must hold and there was nothing
     to look at, which is left to a person.
     """
 
     outcome: Outcome
-    message: str
+    message: Said | None
     observed: Figure | None = None
     limit: Figure | None = None
     visibility: Visibility = Visibility.INTERNAL
@@ -102,7 +106,7 @@ class Check(Generic[Evidence_]):
     alone: Callable[[Evidence_], CheckOutcome] | None = None
     promised: bool = False
     asked: Callable[[Evidence_], bool] = field(default=lambda _: True)
-    declined: Callable[[Evidence_], str | None] = field(default=lambda _: None)
+    declined: Callable[[Evidence_], Said | None] = field(default=lambda _: None)
     unmade: tuple[str, str | None] | None = None
     severity: Literal["error", "warn"] = "error"
     private: bool = False
@@ -124,7 +128,7 @@ class Check(Generic[Evidence_]):
 
 
 def _unknown(_: object) -> CheckOutcome:
-    return CheckOutcome(Outcome.NOT_EVALUATED, "is not a check that can be made here", visibility=Visibility.RECIPIENT)
+    return CheckOutcome(Outcome.NOT_EVALUATED, say("unknown_check"), visibility=Visibility.RECIPIENT)
 
 
 #: Code and remedy of every check that a policy writes; id, title and judge come with the check, a judge only where its name is known.
@@ -138,42 +142,42 @@ POLICY_CHECK: Final[Check[Any]] = Check(
 )
 
 
-def passed(message: str, observed: Figure | None = None, limit: Figure | None = None) -> CheckOutcome:
+def passed(message: Said, observed: Figure | None = None, limit: Figure | None = None) -> CheckOutcome:
     """Say that it holds. The sentence is for recipients too: it must not count the source."""
     return CheckOutcome(Outcome.PASS, message, observed, limit, Visibility.RECIPIENT)
 
 
-def failed(message: str, observed: Figure | None = None, limit: Figure | None = None) -> CheckOutcome:
+def failed(message: Said, observed: Figure | None = None, limit: Figure | None = None) -> CheckOutcome:
     """Say that it does not hold."""
     return CheckOutcome(Outcome.FAIL, message, observed, limit)
 
 
-def warned(message: str, observed: Figure | None = None) -> CheckOutcome:
+def warned(message: Said, observed: Figure | None = None) -> CheckOutcome:
     """Say that it holds, with something to know."""
     return CheckOutcome(Outcome.WARN, message, observed)
 
 
-def unevaluated(message: str) -> CheckOutcome:
+def unevaluated(message: Said) -> CheckOutcome:
     """Say that it could not be looked at: no pass."""
     return CheckOutcome(Outcome.NOT_EVALUATED, message)
 
 
-def not_asked(message: str) -> CheckOutcome:
+def not_asked(message: Said) -> CheckOutcome:
     """Say why the policy does not ask for it: neither a pass nor a fault. Recipients may read it."""
     return CheckOutcome(Outcome.NOT_ASKED, message, visibility=Visibility.RECIPIENT)
 
 
-def nothing_to_look_at(message: str) -> CheckOutcome:
+def nothing_to_look_at(message: Said) -> CheckOutcome:
     """Say that it must hold, and that there is nothing to tell by: no pass, and left to a person. Recipients may read it."""
     return CheckOutcome(Outcome.NOT_EVALUATED, message, visibility=Visibility.RECIPIENT, vacuous=True)
 
 
-def absent(message: str) -> CheckOutcome:
+def absent(message: Said) -> CheckOutcome:
     """Say that there is nothing to compare with: no pass; no failure either where the file came from elsewhere, and a person has to assess it."""
     return CheckOutcome(Outcome.NOT_EVALUATED, message, absent=True)
 
 
-def fault(judge: Callable[[Evidence_], str | None]) -> Callable[[Evidence_], CheckOutcome]:
+def fault(judge: Callable[[Evidence_], Said | None]) -> Callable[[Evidence_], CheckOutcome]:
     """Make a judge of a function that says what is wrong with a file of figures, None where nothing is: then the catalogue says what was looked at
     (``holds``, by the id of the check). Recipients may read both.
     """
@@ -181,7 +185,7 @@ def fault(judge: Callable[[Evidence_], str | None]) -> Callable[[Evidence_], Che
     def judged(evidence: Evidence_) -> CheckOutcome:
         wrong = judge(evidence)
         outcome = Outcome.PASS if wrong is None else Outcome.FAIL
-        return CheckOutcome(outcome, wrong or "", visibility=Visibility.RECIPIENT)
+        return CheckOutcome(outcome, wrong, visibility=Visibility.RECIPIENT)
 
     return judged
 
@@ -190,7 +194,7 @@ def fault(judge: Callable[[Evidence_], str | None]) -> Callable[[Evidence_], Che
 
 
 def run_checks(
-    checks: Iterable[Check[Evidence_]], evidence: Evidence_, lacking: Mapping[Need, str] | None = None, *, excused: bool = True
+    checks: Iterable[Check[Evidence_]], evidence: Evidence_, lacking: Mapping[Need, Said] | None = None, *, excused: bool = True
 ) -> tuple[CheckResult, ...]:
     """Make every check that is asked for, in order.
 
@@ -202,7 +206,7 @@ def run_checks(
     )
 
 
-def _outcome(check: Check[Evidence_], evidence: Evidence_, lacking: Mapping[Need, str]) -> CheckOutcome:
+def _outcome(check: Check[Evidence_], evidence: Evidence_, lacking: Mapping[Need, Said]) -> CheckOutcome:
     declined = check.declined(evidence)
     if declined is not None:
         return not_asked(declined)
@@ -219,12 +223,15 @@ def _outcome(check: Check[Evidence_], evidence: Evidence_, lacking: Mapping[Need
 
 def result_of(check: Check[Any], found: CheckOutcome, *, excused: bool = True) -> CheckResult:
     """Return a check and its outcome as they are written to ``audit.json``."""
+    message = found.message or _holds(check)
     return CheckResult(
         id=check.id,
         title=check.title,
         outcome=found.outcome,
         severity="warn" if found.absent and excused else check.severity,
-        message=found.message or english().texts.get(f"holds.{check.id}", check.title),
+        message=message,
+        title_coded=coded(check.title),
+        message_coded=coded(message),
         observed=found.observed,
         limit=found.limit,
         visibility=found.visibility,
@@ -232,6 +239,12 @@ def result_of(check: Check[Any], found: CheckOutcome, *, excused: bool = True) -
         private=check.private,
         **place(check.location),
     )
+
+
+def _holds(check: Check[Any]) -> str:
+    """Say what was looked at: by the id of the check, or its title where the catalogue has no sentence."""
+    key = f"holds.{check.id}"
+    return of_key(key) if english().has(key) else check.title
 
 
 # -------------------------------------------------------------------------------------------------------------------- findings
@@ -260,9 +273,11 @@ def check_findings(
 
 def _finding(check: Check[Any], result: CheckResult, release: Location | None, *, informs: bool) -> FindingRecord:
     severity: Literal["error", "warn"] = "error" if fails(result) else "warn"
+    message = say("check_finding", id=result.id, title=result.told_title, message=result.told)
     return FindingRecord(
         code=check.code_of(result),
-        message=f"{result.id} {result.title}: {result.message}",
+        message=message,
+        message_coded=coded(message),
         severity="info" if informs else severity,
         hint=None if informs else check.hint_of(result),
         subject=f"checks.{result.id}",

@@ -8,6 +8,8 @@ from privrelease.audit.check import Check, failed, passed
 from privrelease.audit.checks.codes import kind_of
 from privrelease.audit.checks.findings import place
 from privrelease.audit.document.model import FindingRecord, Outcome
+from privrelease.audit.document.sentences import coded
+from privrelease.texts.sentences import Number, every, known, say
 from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
@@ -17,12 +19,13 @@ if TYPE_CHECKING:
     from privrelease.audit.check import CheckOutcome
     from privrelease.audit.document.model import ThreatResult, ThresholdVerdict
     from privrelease.plan.model import ThreatPlan
+    from privrelease.texts.sentences import Said, Value
 
     Counted = Literal["records", "persons", "person_sets", "person_multisets"]
 
 __all__ = ["THREAT_CHECKS", "LimitOfThreat", "limit_words", "threat_findings"]
 
-_LINKED: Final = {"person_sets": "set of rows", "person_multisets": "set of rows, repeated ones counted,"}
+_LINKED: Final = {"person_sets": "linked_sets", "person_multisets": "linked_multisets"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,23 +40,34 @@ class LimitOfThreat:
 def _held(limit: LimitOfThreat) -> CheckOutcome:
     verdict, result = limit.verdict, limit.result
     if verdict.holds:
-        return passed(verdict.means)
+        return passed(limit_words(limit.plan, verdict.measure, result.after.counted))
     k = result.after.k.value
-    size = f" (k = {k})" if verdict.measure == "highest_risk" and k is not None else ""
     observed, most = (
         _number(verdict.figure.exact, verdict.figure.value),
         _number(verdict.threshold.exact, verdict.threshold.value),
     )
-    relation = "is below" if verdict.measure == "subsets" else "is above"
     demand = limit_words(limit.plan, verdict.measure, result.after.counted, demanded=True)
-    whose = "" if verdict.measure == "subsets" else _stands_in(result)
-    return failed(f"{verdict.measure} of threat {result.name} is {observed}{size} and {relation} {most}: {demand}{whose}")
+    values: dict[str, Value] = {
+        "measure": say(f"measure_{verdict.measure}"),
+        "threat": result.name,
+        "observed": Number(observed),
+        "most": Number(most),
+        "demand": demand,
+    }
+    if verdict.measure == "subsets":
+        return failed(say("threat_below", **values))
+    sized = verdict.measure == "highest_risk" and k is not None
+    said = say("threat_above_k", k=int(k), **values) if sized and k is not None else say("threat_above", **values)
+    whose = _stands_in(result)
+    return failed(said if whose is None else every((said, whose)) or said)
 
 
-def _stands_in(result: ThreatResult) -> str:
-    """Name the figure where another attacker's stands in for the threat's own, and why; nothing where it is the threat's own."""
+def _stands_in(result: ThreatResult) -> Said | None:
+    """Name the figure where another attacker's stands in for the threat's own, and why; None where it is the threat's own."""
     note = result.after.further.get("population")
-    return "" if note is None or note.note is None else f"; the {result.attacker}'s risk is not assessed, this is {note.note}"
+    if note is None or note.note is None:
+        return None
+    return say("stood_in_for", attacker=say(f"attacker_{result.attacker}"), note=known(note.note))
 
 
 _PROTECT: Final = "generalise (`generalise`) or drop (`drop`) a column that distinguishes persons, or suppress cells (`suppress`) for this threat (`protect`)"
@@ -85,31 +99,30 @@ THREAT_CHECKS: tuple[Check[LimitOfThreat], ...] = (
 _BY_MEASURE: Final = {check.id: check for check in THREAT_CHECKS}
 
 
-def limit_words(threat: ThreatPlan, measure: str, counted: Counted, *, demanded: bool = False) -> str:
+def limit_words(threat: ThreatPlan, measure: str, counted: Counted, *, demanded: bool = False) -> Said:
     """Say in words what a limit asks for: of records, of persons, or of persons known by all their rows together.
 
     ``demanded``: as a demand that is not met. Records at risk and average risk are worded by their limits in the plan.
     """
     one, many = ("record", "records") if counted == "records" else ("person", "persons")
+    may = "_may" if demanded else ""
     limits, k = threat.thresholds, threat.thresholds.k
     has = "needs" if demanded else "has"
     if measure == "highest_risk" and counted in _LINKED:
-        is_that = "must be that" if demanded else "is that"
-        return f"rows of one person can be linked: every {_LINKED[counted]} {is_that} of at least {k} persons"
+        return say(_LINKED[counted] + ("_must" if demanded else ""), k=k)
     if measure == "highest_risk":
-        return f"every class {has} at least {k} {many}"
+        return say(f"class_{has}_{many}", k=k)
     if measure == "average_risk":
         assert limits.average is not None
-        is_found = "may be found" if demanded else "is found"
-        return f"a {one} {is_found} with a chance of at most {float(limits.average):.6g} on average"
+        return say(f"average{may}_{one}", chance=Number(f"{float(limits.average):.6g}"))
     if measure == "records_at_risk":
         assert limits.at_risk is not None
-        have = "may have" if demanded else "have"
-        return f"at most {float(limits.at_risk.share):.6g} of the {many} {have} a risk above {float(limits.at_risk.above):.6g}"
+        share, above = (Number(f"{float(one):.6g}") for one in (limits.at_risk.share, limits.at_risk.above))
+        return say(f"share{may}_{many}", share=share, above=above)
     subsets = threat.subsets
     assert subsets is not None
     deepest = min(subsets.up_to, len(threat.columns))
-    return f"every combination of at most {deepest} columns {has} classes of at least {subsets.k} {many}"
+    return say(f"subsets_{has}_{many}", n=deepest, k=subsets.k)
 
 
 def threat_findings(plans: Iterable[ThreatPlan], results: Sequence[ThreatResult]) -> tuple[FindingRecord, ...]:
@@ -119,7 +132,7 @@ def threat_findings(plans: Iterable[ThreatPlan], results: Sequence[ThreatResult]
     for plan in plans:
         result = by_name[plan.name]
         if result.after.k.value is None:
-            message = f"threat {plan.name} has nothing to measure: {result.after.k.note}"
+            message = say("threat_unmeasured", threat=plan.name, note=known(str(result.after.k.note)))
             found.append(_about(plan, "A105", kind_of("A105").hint, message))
             continue
         short = result.after.further.get("population_short")
@@ -130,21 +143,27 @@ def threat_findings(plans: Iterable[ThreatPlan], results: Sequence[ThreatResult]
             outcome = check.judge(LimitOfThreat(plan, result, verdict))
             if outcome.outcome is Outcome.FAIL:
                 hint = _ASSESS if verdict.measure != "subsets" and _stands_in(result) else check.hint
+                assert outcome.message is not None
                 found.append(_about(plan, check.code, hint, outcome.message))
     return tuple(found)
 
 
-def _about(plan: ThreatPlan, code: str, hint: str, message: str, severity: Literal["error", "warn"] = "error") -> FindingRecord:
+def _about(
+    plan: ThreatPlan, code: str, hint: str, message: Said, severity: Literal["error", "warn"] = "error"
+) -> FindingRecord:
     return FindingRecord(
-        code=code, message=message, severity=severity, hint=hint, subject=f"threats.{plan.name}", **place(plan.location)
+        code=code,
+        message=message,
+        message_coded=coded(message),
+        severity=severity,
+        hint=hint,
+        subject=f"threats.{plan.name}",
+        **place(plan.location),
     )
 
 
 def _population_short(plan: ThreatPlan, classes: int) -> FindingRecord:
-    message = (
-        f"the population of threat {plan.name} has fewer persons than the file in {classes} classes: "
-        "the file is not a sample of it; those classes count as in the file"
-    )
+    message = say("population_short", threat=plan.name, n=classes)
     return _about(plan, "A108", kind_of("A108").hint, message, "warn")
 
 

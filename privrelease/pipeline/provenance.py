@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from privrelease.errors import InputError, PrivreleaseError
 from privrelease.pipeline.kinds import KINDS, Kind, kind_of
+from privrelease.texts.sentences import Said
 from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ class Origin:
     state: str
     manifest: Manifest | None
     """None: there is none that can be read any more."""
-    altered: tuple[str, ...]
+    altered: tuple[Said, ...]
     """Names of what the run says of itself that is not as it was decided upon."""
     files: tuple[Sink, ...] | None = None
     why: str = ""
@@ -82,7 +83,7 @@ class _Made:
     run: RunFolder
     state: str
     manifest: Manifest | None
-    altered: tuple[str, ...]
+    altered: tuple[Said, ...]
     taken: dict[str, Sink]
 
     @property
@@ -131,7 +132,9 @@ def _made(record: RunRecord, store: ReleaseStore, digests: Mapping[str, Sink]) -
             return None
         taken[name] = sink
     try:
-        altered = tuple(finding.message for finding in alterations(run) if finding.code not in _OUTGOING)
+        altered = tuple(
+            said for finding in alterations(run) if finding.code not in _OUTGOING and isinstance(said := finding.message, Said)
+        )
     except (PrivreleaseError, OSError):
         return None
     return _Made(run, record.state.value, manifest, altered, taken)

@@ -20,6 +20,7 @@ from privrelease.release.publication_log import (
     verified_lines,
 )
 from privrelease.release.runs import Logged, RunState
+from privrelease.texts.sentences import say
 from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from privrelease.release.runs import RunFolder, RunRecord
     from privrelease.release.signing import SigningKey
     from privrelease.release.store import ReleaseStore
+    from privrelease.texts.sentences import Said
 
 __all__ = ["announcer", "lines_of_same_persons", "log_of", "require_log", "settle", "unknown_publications"]
 
@@ -167,10 +169,9 @@ def _same_persons(line: PublicationLine, release: ReleasePlan, plan: Plan, input
     return (line.policy, line.dataset) == (plan.policy_id, release.source.dataset)
 
 
-def _why(line: PublicationLine, store: ReleaseStore) -> str:
+def _why(line: PublicationLine, store: ReleaseStore) -> Said:
     key = _key_id(store)
-    other = "" if key is None or line.key in {None, key} else ", which has another key of digests"
-    return f"its run is not in this state folder{other}"
+    return say("not_in_folder" if key is None or line.key in {None, key} else "not_in_folder_key")
 
 
 def _key_id(store: ReleaseStore) -> str | None:
@@ -200,12 +201,12 @@ def _shown_unknown(
         of_same = manifest.release == release.id and manifest.policy.id == plan.policy_id
         if not of_same or _is_here(store, manifest.run) or {one.sha256 for one in manifest.outputs} & set(files):
             return []
-        why = "its manifest is at the output path, and its run is not in this state folder"
+        why = say("manifest_at_path")
         return [UnreadableRelease(f"{manifest.release} (run {manifest.run})", manifest.run, why, held=held)]
     key = release_name(release, plan).key
     leads = first.is_symlink() and not first.exists() and Path(*first.readlink().parts[-4:-1]) == Path("current", key)
-    why = "the output path leads to a state folder that is not there"
-    return [UnreadableRelease(f"what {release.sinks[0].label} showed", None, why, held=held)] if leads else []
+    why = say("path_leads_nowhere")
+    return [UnreadableRelease(say("file_showed", file=release.sinks[0].label), None, why, held=held)] if leads else []
 
 
 # ------------------------------------------------------------------------------------------------------------------- writing lines

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from privrelease.errors import PrivreleaseError
 from privrelease.pipeline.spending import UNBELIEVABLE, noise_source
+from privrelease.texts.sentences import say
 
 if TYPE_CHECKING:
     from privrelease.audit.comparison.previous_release import EarlierRelease
@@ -136,7 +137,7 @@ def _charged(target: StatisticsTarget, plan: Plan, world: World) -> StatisticsTa
         book = world.open_ledger(plan, world.settings.store(plan)).book()
     except PrivreleaseError as error:
         if error.code in UNBELIEVABLE:
-            return replace(target, ledger_fault=f"the ledger cannot be believed ({error.code}): {error.message}")
+            return replace(target, ledger_fault=say("ledger_unbelieved", code=error.code, message=error.message))
         world.log(f"the ledger is not available: {error}")
         return target
     return replace(target, charges=charges_of(book, target.manifest))

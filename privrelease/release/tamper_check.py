@@ -10,6 +10,7 @@ from privrelease.errors import InputError
 from privrelease.findings import Finding
 from privrelease.release.digests import sha256_of
 from privrelease.release.files import os_errors
+from privrelease.texts.sentences import say
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -37,20 +38,18 @@ def alterations(run: RunFolder) -> tuple[Finding, ...]:
         manifest = None
     decided = record.decided
     if manifest is None or decided is None or manifest.digest() != decided.manifest_sha256 or manifest.run != run.id:
-        found.append(_altered("R160", run.manifest_path.name, "the manifest that was decided upon"))
+        found.append(_altered("R160", run.manifest_path.name, "altered_manifest"))
     for output in () if manifest is None else manifest.outputs:
         file = run.output(output.file)
         if file.is_symlink() or not file.is_file() or sha256_of(file) != output.sha256:
-            found.append(_altered("R161", output.file, "the file that was audited"))
+            found.append(_altered("R161", output.file, "altered_file"))
     audited = None if decided is None else decided.audit_sha256
     if audited is not None and (not run.audit.is_file() or sha256_of(run.audit) != audited):
-        found.append(_altered("R162", run.audit.name, "the audit that was decided upon"))
+        found.append(_altered("R162", run.audit.name, "altered_audit"))
     if decided is not None and decided.beside is not None and run.beside() != decided.beside:
-        found.append(
-            _altered("R168", run.recipient_report.name, "the report that was decided upon, or another file is next to it")
-        )
+        found.append(_altered("R168", run.recipient_report.name, "altered_recipient_report"))
     if decided is not None and decided.pages and not _shows_decided(run):
-        found.append(_altered("R168", f"internal/{run.report.name}", "the report that was decided upon"))
+        found.append(_altered("R168", f"internal/{run.report.name}", "altered_report"))
     return tuple(found)
 
 
@@ -64,7 +63,7 @@ def _shows_decided(run: RunFolder) -> bool:
 
 
 def _altered(code: str, name: str, what: str) -> Finding:
-    return Finding(code, f"{name} is not {what}", hint="run the release again; nothing was published")
+    return Finding(code, say(what, name=name), hint="run the release again; nothing was published")
 
 
 def verified(run: RunFolder, record: RunRecord, layout: Layout) -> tuple[tuple[Path, str], ...]:

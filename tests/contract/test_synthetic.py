@@ -28,6 +28,7 @@ from privrelease.pipeline.settings import Settings
 from privrelease.pipeline.spending import spendings
 from privrelease.release.digests import sha256_of
 from privrelease.release.manifest import Manifest
+from tests.words import assert_said_in_every_language
 
 TEXT = """apiVersion: privrelease/v1
 kind: ReleasePolicy
@@ -216,6 +217,7 @@ def judged(made: Made, tmp_path: Path, **changes: Any) -> list[str]:
     target = SyntheticTarget(files, manifest, "run", changes.get("charges", made.charges))
     with open_engine(EngineSettings(readable=(tmp_path, made.policy.parent))) as engine:
         audit = audit_synthetic(made.plan, made.loaded.planned, target, engine, audited_at="2026-01-01T00:00:00Z", versions={})
+    assert_said_in_every_language(audit)
     failed = [one.id for one in audit.checks if one.outcome.value == "fail"]
     assert (audit.decision.outcome.value == "fail") == bool(failed)
     return failed

@@ -18,11 +18,12 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from privrelease.audit.attacks.control import LEAST_CONTROL
-from privrelease.audit.attacks.rates import Interval, Risk, advantage, attempts_needed, residual_risk, wilson
+from privrelease.audit.attacks.rates import Risk, advantage, attempts_needed, residual_risk, wilson
 from privrelease.audit.check import Check, CheckOutcome, failed, result_of, warned
 from privrelease.audit.document.attacks import AttackFacts, BoundedFacts, ClosestFacts, RateFacts
 from privrelease.audit.document.model import Figure, Outcome, Visibility
-from privrelease.findings import pluralise
+from privrelease.audit.document.sentences import coded, title_said
+from privrelease.texts.sentences import Number, Said, listed, say
 from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from privrelease.audit.attacks.setup import AttackSetup
     from privrelease.audit.document.model import CheckResult
     from privrelease.audit.document.visibility import Audience
+    from privrelease.texts.sentences import Value
 
 __all__ = ["ATTACK_CHECKS", "GROUND_CHECKS", "Attacked", "check_of", "closest_facts", "facts_of", "shows_too_little"]
 
@@ -40,7 +42,7 @@ _SEVERITY: tuple[Outcome, ...] = (Outcome.PASS, Outcome.WARN, Outcome.NOT_EVALUA
 @dataclass(frozen=True, slots=True)
 class _Judged:
     outcome: Outcome
-    said: str
+    said: Said
 
 
 def facts_of(one: AttackAttempt, confidence: Fraction, audience: Audience, *, decides: bool) -> AttackFacts:
@@ -53,6 +55,7 @@ def facts_of(one: AttackAttempt, confidence: Fraction, audience: Audience, *, de
     if judged is not None and not decides and judged.outcome in {Outcome.FAIL, Outcome.NOT_EVALUATED}:
         judged = _Judged(Outcome.WARN, judged.said)
     shown = _visibility(one, audience) if decides else Visibility.INTERNAL
+    said = _why_not(one, risk) if judged is None else judged.said
     return AttackFacts(
         attack=one.attack,
         knows=one.knows,
@@ -71,7 +74,8 @@ def facts_of(one: AttackAttempt, confidence: Fraction, audience: Audience, *, de
         max_risk=_limit(one.limits.max_risk),
         max_advantage=_limit(one.limits.max_advantage),
         outcome=None if judged is None else judged.outcome,
-        said=_why_not(one, risk) or "" if judged is None else judged.said,
+        said=said or "",
+        said_coded=coded(said),
         visibility=shown,
     )
 
@@ -89,6 +93,12 @@ class Attacked:
     decides: bool = True
     few: bool = False
 
+    @property
+    def said(self) -> Said | None:
+        """Return the sentence of the report about the attack."""
+        said = self.facts.told
+        return said if isinstance(said, Said) else None
+
 
 def _attack_outcome(one: Attacked) -> CheckOutcome:
     """Judge an attack that could not be made. A person decides where evidence was not handed over with an external file,
@@ -99,7 +109,7 @@ def _attack_outcome(one: Attacked) -> CheckOutcome:
     figure = facts.risk if facts.max_risk is not None else facts.advantage
     return CheckOutcome(
         outcome,
-        facts.said,
+        one.said,
         observed=None if figure is None else figure.value.model_copy(update={"visibility": Visibility.INTERNAL}),
         limit=facts.max_risk if facts.max_risk is not None else facts.max_advantage,
         visibility=Visibility.RECIPIENT if one.decides and outcome is Outcome.PASS else Visibility.INTERNAL,
@@ -111,33 +121,28 @@ def _control_outcome(found: AttackSetup) -> CheckOutcome:
     """Control persons who are in the data would hide what the release gives away."""
     shared = found.shared_persons or 0
     if not shared:
-        return CheckOutcome(Outcome.PASS, "no person of the control file is in the data", visibility=Visibility.RECIPIENT)
-    persons = pluralise(shared, "person of the control file is", "persons of the control file are")
-    return CheckOutcome(Outcome.FAIL, f"{persons} in the data: what succeeds on them is hidden")
+        return CheckOutcome(Outcome.PASS, say("control"), visibility=Visibility.RECIPIENT)
+    return CheckOutcome(Outcome.FAIL, say("control_shared", n=shared))
 
 
 def _content_outcome(found: AttackSetup) -> CheckOutcome:
     """Judge rows of the control that equal rows of the data."""
     content = found.content
     assert content is not None
-    columns = pluralise(len(content.columns), "column", "columns")
+    n = len(content.columns)
     if not content.overlaps:
-        said = f"in the {columns} of the attacks, the control resembles the data no more than chance makes it"
-        return CheckOutcome(Outcome.PASS, said, visibility=Visibility.RECIPIENT)
-    other = "" if content.without is None else f" other than {content.without}"
-    equal = (
-        f"{content.equal} of {content.rows} rows of the control equal rows of the data in the {columns} of the attacks{other}"
-    )
-    return failed(f"{equal}, more than chance makes alike: what succeeds on persons of the data is hidden")
+        return CheckOutcome(Outcome.PASS, say("control_content", n=n), visibility=Visibility.RECIPIENT)
+    if content.without is None:
+        return failed(say("control_repeats", equal=content.equal, rows=content.rows, n=n))
+    return failed(say("control_repeats_but", equal=content.equal, rows=content.rows, n=n, without=content.without))
 
 
 def _size_outcome(found: AttackSetup) -> CheckOutcome:
     """Judge the number of persons in the control."""
     assert found.control is not None
     if found.control.number >= found.least_control:
-        return CheckOutcome(Outcome.PASS, "enough persons to hold an attack against", visibility=Visibility.RECIPIENT)
-    persons = pluralise(found.control.number, "person", "persons")
-    return failed(f"the control has {persons}, and at least {found.least_control} are needed")
+        return CheckOutcome(Outcome.PASS, say("control_size"), visibility=Visibility.RECIPIENT)
+    return failed(say("control_small", persons=say("n_persons", n=found.control.number), least=found.least_control))
 
 
 def _limited_by_control(found: AttackSetup) -> bool:
@@ -151,8 +156,9 @@ def _limited_by_control(found: AttackSetup) -> bool:
 def _key_outcome(found: AttackSetup) -> CheckOutcome:
     """Report a new key: whoever may replace it could try samples until one passes."""
     runs = found.other_keys
-    shown = ", ".join(runs[-3:]) + (f" and {len(runs) - 3} more" if len(runs) > 3 else "")
-    return warned(f"the key of digests, which chooses who is attacked, is another than that of {shown}")
+    last = listed(runs[-3:])
+    shown = say("names_more", names=last, n=len(runs) - 3) if len(runs) > 3 else say("names", names=last)
+    return warned(say("attack_key", runs=shown))
 
 
 _ATTACK: Final = "protect more of the columns that the attack goes by, or say with the limit why more can be answered for"
@@ -211,11 +217,11 @@ def check_of(one: Attacked, check: Check[Attacked], number: int = 1) -> CheckRes
     if one.facts.outcome is None:
         return None
     name = check.id
-    about = one.tried.target or (", ".join(one.tried.knows) if one.tried.combine is not None else None)
+    about: Value | None = one.tried.target or (listed(one.tried.knows) if one.tried.combine is not None else None)
     mine = replace(
         check,
         id=name if number == 1 else f"{name}-{number}",
-        title=check.title if about is None else f"{check.title}: {about}",
+        title=check.title if about is None else say("titled", title=title_said(check.id, check.title), about=about),
         location=one.tried.limits.location,
         private=not one.decides,
     )
@@ -250,9 +256,9 @@ def _undefined_by_control(one: AttackAttempt) -> bool:
     return one.main is None or one.main.value is not None
 
 
-def _why_not(one: AttackAttempt, risk: Risk | None) -> str | None:
+def _why_not(one: AttackAttempt, risk: Risk | None) -> Said | None:
     if one.missing is not None:
-        return f"could not be made: {one.missing}"
+        return say("attack_unmade", why=one.missing)
     return None if risk is None else risk.why
 
 
@@ -266,29 +272,35 @@ def _judged(one: AttackAttempt, risk: Risk | None, gain: Risk | None, confidence
 
 def _against(one: AttackAttempt, what: str, figure: Risk | None, limit: Fraction, confidence: Fraction) -> _Judged:
     if figure is None or figure.value is None or figure.interval is None:
-        why = _why_not(one, figure) or (figure.why if figure is not None else None) or "undefined"
+        why = _why_not(one, figure) or (figure.why if figure is not None else None) or say("undefined")
         return _Judged(Outcome.NOT_EVALUATED, why)
-    beside = "" if one.control is not None else ", against guessing: there is no control file"
+    shown, most = Number(_percent(figure.value)), Number(_percent(limit))
     if figure.value > limit:
-        said = f"the {what} is {_percent(figure.value)} ({_ends(figure.interval)}) and above {_percent(limit)}{beside}"
-        return _Judged(Outcome.FAIL, said)
+        low, high = (Number(_percent(Fraction(end))) for end in (figure.interval.low, figure.interval.high))
+        return _Judged(Outcome.FAIL, _beside(one, say(f"attack_above_{what}", figure=shown, low=low, high=high, limit=most)))
     if one.unsound is not None:
-        return _Judged(Outcome.NOT_EVALUATED, f"within the limit, which shows nothing: {one.unsound}")
+        return _Judged(Outcome.NOT_EVALUATED, say("attack_unsound", why=one.unsound))
     if _too_few(one, limit, confidence):
         assert one.main is not None
-        said = (
-            f"the {what} is {_percent(figure.value)}, within {_percent(limit)}, but so few attempts show nothing: the smallest upper end that "
-            f"{pluralise(one.main.attempts, 'attempt', 'attempts')} can reach is "
-            f"{_percent(Fraction(wilson(0, one.main.attempts, confidence).high))}, and {attempts_needed(limit, confidence)} are needed{beside}"
+        said = say(
+            f"attack_few_{what}",
+            figure=shown,
+            limit=most,
+            attempts=say("n_attempts", n=one.main.attempts),
+            least=Number(_percent(Fraction(wilson(0, one.main.attempts, confidence).high))),
+            needed=attempts_needed(limit, confidence),
         )
-        return _Judged(Outcome.NOT_EVALUATED, said)
+        return _Judged(Outcome.NOT_EVALUATED, _beside(one, said))
     if figure.interval.high > limit:
-        said = (
-            f"the {what} is {_percent(figure.value)}, within {_percent(limit)}, but its interval reaches "
-            f"{_percent(Fraction(figure.interval.high))}: too few attempts to show that the limit holds{beside}"
-        )
-        return _Judged(Outcome.WARN, said)
-    return _Judged(Outcome.PASS, f"the {what} and its interval are within the limit{beside}")
+        reach = Number(_percent(Fraction(figure.interval.high)))
+        said = say(f"attack_wide_{what}", figure=shown, limit=most, high=reach)
+        return _Judged(Outcome.WARN, _beside(one, said))
+    return _Judged(Outcome.PASS, _beside(one, say(what)))
+
+
+def _beside(one: AttackAttempt, said: Said) -> Said:
+    """Say where there is no control that the attack was held against guessing."""
+    return said if one.control is not None else say("against_guessing", what=said)
 
 
 def _too_few(one: AttackAttempt, limit: Fraction, confidence: Fraction) -> bool:
@@ -303,10 +315,6 @@ def shows_too_little(one: AttackAttempt, facts: AttackFacts, confidence: Fractio
         return False
     limits = [limit for limit in (one.limits.max_risk, one.limits.max_advantage) if limit is not None]
     return any(_too_few(one, limit, confidence) for limit in limits)
-
-
-def _ends(interval: Interval) -> str:
-    return f"{_percent(Fraction(interval.low))} to {_percent(Fraction(interval.high))}"
 
 
 def _percent(value: Fraction) -> str:
@@ -336,7 +344,7 @@ def _rate(rate: Rate | None, confidence: Fraction, shown: Visibility, audience: 
         return None
     known = rate.known is not None
     interval = rate.interval(confidence)
-    why = None if rate.value is not None else "no attempt could be made"
+    why = None if rate.value is not None else say("no_attempt")
     return RateFacts(
         successes=None if known else Figure.of(rate.successes, "count"),
         attempts=None if known else Figure.of(rate.attempts, "count", audience.of(rate.attempts)),

@@ -26,6 +26,7 @@ from privrelease.audit.attacks.singling_out import (
     univariate,
 )
 from privrelease.engine.protocol.attacks import Drawn
+from privrelease.texts.sentences import say
 from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from privrelease.audit.document.attacks import AttackName
     from privrelease.engine.protocol.attacks import SharedPersons
     from privrelease.plan.attacks import AttackLimits, AttacksPlan, InferencePlan
+    from privrelease.texts.sentences import Said
 
 __all__ = ["TRIED", "AttackAttempt", "Distances", "distances", "planned", "tried"]
 
@@ -62,13 +64,13 @@ class AttackAttempt:
     strongest: tuple[str, ...] = ()
     exist: int | None = None
     """Of singling out by several columns, how many predicates match one released record; None where they were not counted."""
-    missing: str | None = None
-    unsound: str | None = None
+    missing: Said | None = None
+    unsound: Said | None = None
     covered: float | None = None
     """Of inference of labels, the mean share of the domain that right guesses cover."""
 
 
-def planned(plan: AttacksPlan, why: str) -> Iterator[AttackAttempt]:
+def planned(plan: AttacksPlan, why: Said) -> Iterator[AttackAttempt]:
     """Yield every attack of the plan as not made, with the reason."""
     single, link, find, member = plan.singling_out, plan.linkability, plan.record_linkage, plan.membership
     if single is not None:
@@ -92,19 +94,19 @@ def tried(ground: AttackSetup) -> Iterator[AttackAttempt]:
 
 def _tried(ground: AttackSetup) -> Iterator[AttackAttempt]:
     inference = iter(ground.plan.inference)
-    for one in planned(ground.plan, ""):
+    for one in planned(ground.plan, say("no_attempt")):
         needed = (*one.knows, *one.other, *(() if one.target is None else (one.target,)))
         if one.attack == "inference":
             guess = next(inference)
         if not ground.has(needed):
-            yield _not_made(one, "the file lacks a column that the attack goes by, or has it with another type")
+            yield _not_made(one, say("attack_lacks_column"))
         elif one.attack == "inference":
             yield _inference(ground, one, guess)
         else:
             yield TRIED[one.attack](ground, one)
 
 
-def _not_made(one: AttackAttempt, why: str) -> AttackAttempt:
+def _not_made(one: AttackAttempt, why: Said) -> AttackAttempt:
     return replace(one, missing=why)
 
 
@@ -209,7 +211,7 @@ def _inference(ground: AttackSetup, one: AttackAttempt, guess: InferencePlan) ->
 def _record_linkage(ground: AttackSetup, one: AttackAttempt) -> AttackAttempt:
     owners = ground.owners
     if owners is None:
-        return replace(one, missing="released rows cannot be led back to the data")
+        return replace(one, missing=say("attack_unled"))
     draws = ground.draws.named(one.attack)
     rows = ground.target_rows(ground.data, draws.named("targets"))
     targets = ground.data.at(one.knows, ground.engine.records_at(ground.data.records, rows))
@@ -229,7 +231,7 @@ def _record_linkage(ground: AttackSetup, one: AttackAttempt) -> AttackAttempt:
 def _membership(ground: AttackSetup, one: AttackAttempt) -> AttackAttempt:
     control = ground.control
     if control is None:
-        return replace(one, missing="there are no held-out persons")
+        return replace(one, missing=say("no_held_out"))
     draws = ground.draws.named(one.attack)
     records = Tuples.among(ground.released.columns_of(one.knows))
     apart = []

@@ -14,6 +14,7 @@ from fractions import Fraction
 from math import ceil, sqrt
 from statistics import NormalDist
 
+from privrelease.texts.sentences import Said, say
 from privrelease.value_classes import dataclass
 
 __all__ = ["Interval", "Rate", "Risk", "advantage", "attempts_needed", "residual_risk", "wilson", "wilson_centre"]
@@ -67,7 +68,7 @@ class Risk:
 
     value: Fraction | None
     interval: Interval | None
-    why: str | None = None
+    why: Said | None = None
 
 
 def _quantile(confidence: Fraction) -> float:
@@ -129,7 +130,7 @@ def residual_risk(main: Rate, control: Rate, confidence: Fraction) -> Risk:
     if ours is None or theirs is None:
         return Risk(None, None, _nothing_tried(main, control))
     if theirs == 1:
-        return Risk(None, None, "undefined (0/0): the control always succeeds")
+        return Risk(None, None, say("undefined_control"))
     ratio = _ratio(1 - ours, main.interval(confidence), 1 - theirs, control.interval(confidence))
     return Risk((ours - theirs) / (1 - theirs), _kept(1 - ratio.high, 1 - ratio.low))
 
@@ -152,10 +153,9 @@ def advantage(main: Rate, control: Rate, confidence: Fraction) -> Risk:
     return Risk(ours - theirs, _kept(max(-1.0, low), min(1.0, high)))
 
 
-def _nothing_tried(main: Rate, control: Rate) -> str:
-    side = "" if main.value is None else " on the control"
+def _nothing_tried(main: Rate, control: Rate) -> Said:
     assert main.value is None or control.value is None
-    return f"undefined (0/0): no attempt could be made{side}"
+    return say("undefined_attempts") if main.value is None else say("undefined_attempts_control")
 
 
 def _ratio(p1: Fraction, failing: Interval | None, p2: Fraction, control: Interval | None) -> Interval:

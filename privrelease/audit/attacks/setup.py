@@ -13,6 +13,7 @@ import numpy as np
 from privrelease.audit.attacks.control import LEAST_CONTROL
 from privrelease.audit.attacks.records import Attribute
 from privrelease.audit.attacks.sampling import Draws, drawn_rows
+from privrelease.texts.sentences import say
 from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from privrelease.engine.protocol.audit import AuditEngine
     from privrelease.engine.protocol.base import Staged
     from privrelease.plan.attacks import AttacksPlan
+    from privrelease.texts.sentences import Said
 
 __all__ = ["AttackSetup", "Auxiliary", "Labels", "Table"]
 
@@ -149,16 +151,16 @@ class AttackSetup:
         return self.engine.persons_at(self.data.of, self.unit, rows)
 
     @property
-    def unsound(self) -> str | None:
+    def unsound(self) -> Said | None:
         """Why success on the control shows nothing; None where there is no control, or it can be used."""
         if self.control is None or self.content is None:
             return None
         if self.shared_persons:
-            return "persons of the control are in the data"
+            return say("unsound_shared")
         if self.content.overlaps:
-            return "the control repeats rows of the data"
+            return say("unsound_repeats")
         if self.control.number < self.least_control:
-            return "the control has too few persons"
+            return say("unsound_few")
         return None
 
     @property

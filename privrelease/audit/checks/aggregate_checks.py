@@ -21,6 +21,7 @@ from privrelease.audit.document.model import (
 from privrelease.relational.schema import SinkKind
 from privrelease.relational.treatments import REMOVED, Withheld
 from privrelease.release.digests import sha256_of
+from privrelease.texts.sentences import every, listed, of_key, say
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from privrelease.plan.tables.plan import TablePlan
     from privrelease.relational.schema import Sink
     from privrelease.release.manifest import Manifest
+    from privrelease.texts.sentences import Said
 
 __all__ = [
     "cells_of_file",
@@ -70,24 +72,24 @@ def number_text(cell: object, sink: Sink) -> str | None:
     return text.replace(sink.decimal, ".")
 
 
-def digest_mismatches(files: Sequence[Sink], manifest: Manifest | None, altered: Sequence[str]) -> str | None:
+def digest_mismatches(files: Sequence[Sink], manifest: Manifest | None, altered: Sequence[Said]) -> Said | None:
     """Say which files are not those of the manifest, by their labels, or what of the run was ``altered`` itself."""
     if altered:
-        return "; ".join(altered)
+        return every(altered)
     if manifest is None:
         return None
     stated = {output.label: output.sha256 for output in manifest.outputs}
     other = [sink.label for sink in files if not sink.path.is_file() or stated.get(sink.label) != sha256_of(sink.path)]
-    return f"not the file of the manifest: {', '.join(other)}" if other else None
+    return say("not_of_manifest", files=listed(other)) if other else None
 
 
 # ----------------------------------------------------------------------------------------------------------------------- checks
 
 
-def remaining(always: tuple[str, ...], checks: Sequence[CheckResult]) -> tuple[str, ...]:
-    """Say what a person has yet to assess: what no audit settles, and what this one could not look at."""
+def remaining(always: tuple[str, ...], checks: Sequence[CheckResult]) -> tuple[Said, ...]:
+    """Say what a person has yet to assess: what no audit settles, by its codes, and what this one could not look at."""
     unlooked = (check for check in checks if check.outcome is Outcome.NOT_EVALUATED)
-    return (*always, *(check_unmade(check) for check in unlooked))
+    return (*map(of_key, always), *(check_unmade(check) for check in unlooked))
 
 
 # ------------------------------------------------------------------------------------------------------------------------- facts

@@ -13,6 +13,7 @@ from privrelease.errors import BudgetError
 from privrelease.ledger.accounts import unit_of
 from privrelease.ledger.caps import stricter
 from privrelease.ledger.entries import read_claim
+from privrelease.texts.sentences import say
 from privrelease.units import Epsilon
 from privrelease.value_classes import dataclass
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from privrelease.plan.model import Plan
     from privrelease.release.manifest import Manifest
     from privrelease.release.privacy import ApartClaim, PrivacyClaim
+    from privrelease.texts.sentences import Said
 
 __all__ = ["MOST_CHARGES", "Charges", "budget_facts", "charges_of", "ledger_faults", "ledger_mismatches"]
 
@@ -94,7 +96,7 @@ def _within(charged: Apart, stated: ApartClaim) -> bool:
     return charged.most == stated.at_most and all(homes) and len(set().union(*homes)) == len(charged.parts)
 
 
-def ledger_faults(manifest: Manifest | None, charges: Charges | None, unbelieved: str | None) -> str | None:
+def ledger_faults(manifest: Manifest | None, charges: Charges | None, unbelieved: Said | None) -> Said | None:
     """Return what is wrong with a ledger's record of a release; None where nothing is, or nothing is known. ``unbelieved``: why the ledger
     itself cannot be believed.
     """
@@ -103,23 +105,23 @@ def ledger_faults(manifest: Manifest | None, charges: Charges | None, unbelieved
     return None if manifest is None or charges is None else ledger_mismatches(manifest, charges)
 
 
-def ledger_mismatches(manifest: Manifest, charges: Charges) -> str | None:
+def ledger_mismatches(manifest: Manifest, charges: Charges) -> Said | None:
     """Say which draws of the manifest the ledger does not hold; None where it holds all: new ones in the entry that the manifest names and
     no other there, those of stored answers in any.
     """
     claim = manifest.privacy
     if claim is None:
-        return "the manifest claims no differential privacy"
+        return say("no_claim")
     if charges.entry is None:
-        return "the ledger has not the entry that the manifest names"
+        return say("ledger_no_entry")
     drawn = tuple(_key(draw) for query in claim.queries if not query.served_again for draw in query.draws)
     if drawn and drawn != charges.entry:
-        return "the ledger's entry is not of the draws that the manifest lists"
+        return say("ledger_other_draws")
     if charges.short:
-        return "the ledger's entry charges less than its draws cost"
+        return say("ledger_short")
     for query in claim.queries:
         if query.served_again and not charges.earlier.issuperset(map(_drawn, query.draws)):
-            return f"query {query.id}: its stored answer was never charged"
+            return say("never_charged", query=query.id)
     return None
 
 

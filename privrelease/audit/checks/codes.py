@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 from privrelease.audit.check import NOT_MADE_HINT, POLICY_CHECK
 
-__all__ = ["NO_MANIFEST", "OTHER_FINDINGS", "FindingKind", "kind_of"]
+__all__ = ["OTHER_FINDINGS", "FindingKind", "kind_of"]
 
 
 class FindingKind(NamedTuple):
@@ -46,7 +46,3 @@ def kind_of(code: str) -> FindingKind:
     'nothing was checked'
     """
     return next(kind for kind in OTHER_FINDINGS if kind.code == code)
-
-
-#: Said of a check that compares with the manifest where there is none.
-NO_MANIFEST: Final = "there is no manifest to compare with"

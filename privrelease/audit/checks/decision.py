@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Literal
 
 from privrelease.audit.check import fails
 from privrelease.audit.document.model import Decision, Outcome, WorstFigure, check_unmade
+from privrelease.audit.document.sentences import coded_all
+from privrelease.texts.sentences import listed, of_key, say
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -21,14 +23,9 @@ if TYPE_CHECKING:
 
 __all__ = ["REMAINING", "decide"]
 
-#: What no audit of a file can settle.
-REMAINING = (
-    "Whether the threats named in the policy are those that exist: an attacker who knows other columns was not measured.",
-    "Whether other releases or outside data, combined with this one, disclose more.",
-    "Whether what a class has in common (sensitive values shared by all its members) harms its members.",
-    "Whether the release is lawful and necessary: the controller's decision, on the data-protection officer's advice.",
-)
-UNION_REMAINING = "Whether an attacker may know all threats' columns together: that risk is reported and has no limit."
+#: The codes of what no audit of a file can settle.
+REMAINING = ("remaining.threats", "remaining.other_releases", "remaining.in_common", "remaining.lawful")
+UNION_REMAINING = "remaining.union"
 
 
 def _undecided(check: CheckResult) -> bool:
@@ -68,14 +65,16 @@ def decide(
     legal: LegalFacts,
 ) -> Decision:
     """Decide from what was found."""
-    errors = [finding.message for finding in findings if finding.severity == "error"]
+    errors = [finding.told for finding in findings if finding.severity == "error"]
     checks = [check for check in checks if not check.private]
     unlooked = [check for check in checks if check.outcome is Outcome.NOT_EVALUATED and not fails(check)]
     failing = any(fails(check) for check in checks) or not all(threat.holds for threat in threats) or bool(errors)
     asked = [check for check in checks if check.outcome is not Outcome.NOT_ASKED]
-    empty = tuple(f"{check.id} {check.title}: {check.message}" for check in checks if _undecided(check))
+    empty = tuple(
+        say("check_finding", id=check.id, title=check.told_title, message=check.told) for check in checks if _undecided(check)
+    )
     incomplete = legal.profile is not None and bool(legal.missing)
-    missing = (f"the policy does not state what its legal profile requires: {', '.join(legal.missing)}",) if incomplete else ()
+    missing = (say("legal_missing", fields=listed(legal.missing)),) if incomplete else ()
     if failing:
         outcome: Literal[Outcome.PASS, Outcome.FAIL, Outcome.REVIEW] = Outcome.FAIL
     else:
@@ -83,6 +82,12 @@ def decide(
     verdicts = [verdict.holds for threat in threats for verdict in threat.verdicts]
     made = [check for check in asked if check.outcome is not Outcome.NOT_EVALUATED]
     good = [check.outcome is Outcome.PASS for check in made]
+    reasons = (*errors, *missing, *empty)
+    left = (
+        *map(of_key, REMAINING),
+        *((of_key(UNION_REMAINING),) if union is not None else ()),
+        *(check_unmade(check) for check in unlooked),
+    )
     return Decision(
         outcome=outcome,
         checks_passed=sum(verdicts) + sum(good),
@@ -90,10 +95,8 @@ def decide(
         checks_not_made=len(asked) - len(made),
         checks_not_asked=len(checks) - len(asked),
         worst=_worst(threats),
-        reasons=(*errors, *missing, *empty),
-        assessment_remaining=(
-            *REMAINING,
-            *((UNION_REMAINING,) if union is not None else ()),
-            *(check_unmade(check) for check in unlooked),
-        ),
+        reasons=reasons,
+        reasons_coded=coded_all(reasons),
+        assessment_remaining=left,
+        assessment_remaining_coded=coded_all(left),
     )

@@ -15,8 +15,9 @@ from privrelease.audit.document.model import (
     OutputFacts,
     Visibility,
 )
-from privrelease.findings import Finding, Severity, pluralise
+from privrelease.findings import Finding, Severity
 from privrelease.texts.catalogue import english
+from privrelease.texts.sentences import say
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -86,10 +87,7 @@ def left_out(rows: int, plan: ReleasePlan) -> tuple[Finding, ...]:
     """Report ``rows`` that were left out at reading because a domain says so: of the released figures they only count as dropped."""
     if not rows:
         return ()
-    message = (
-        f"{pluralise(rows, 'row of the source has', 'rows of the source have')} a value outside its domain"
-        " and stayed out, as the policy says"
-    )
+    message = say("rows_outside", n=rows)
     return (
         Finding(
             "A501",

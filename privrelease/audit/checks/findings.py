@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, TypedDict
 
 from privrelease.audit.document.model import FindingRecord
+from privrelease.audit.document.sentences import coded
 
 if TYPE_CHECKING:
     from privrelease.findings import Finding, Location
@@ -40,6 +41,7 @@ def finding_record(finding: Finding) -> FindingRecord:
     return FindingRecord(
         code=finding.code,
         message=finding.message,
+        message_coded=coded(finding.message),
         severity=finding.severity.value,
         hint=finding.hint,
         subject=finding.subject,

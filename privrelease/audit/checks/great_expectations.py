@@ -19,6 +19,7 @@ from privrelease.audit.document.model import Figure, Outcome, Visibility
 from privrelease.audit.document.visibility import DEFAULT_MINIMUM, Audience
 from privrelease.errors import PrivreleaseError
 from privrelease.relational.schema import Column, ColumnFormat, Role
+from privrelease.texts.sentences import listed, say, share_of
 from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
@@ -32,13 +33,12 @@ if TYPE_CHECKING:
     from privrelease.plan.synthetic.plan import SyntheticPlan
     from privrelease.relational.expectations import Counted, Expectation
     from privrelease.relational.schema import ColumnType, Sink
+    from privrelease.texts.sentences import Said
 
 __all__ = ["Places", "figure_checks", "source_checks", "standard_checks"]
 
 #: Great Expectations compares shares as floats: a difference of this size is its rounding, not another result.
 _ROUNDING: Final = Fraction(1, 10**9)
-_COULD_NOT: Final = "Great Expectations could not evaluate it"
-_DISAGREES: Final = "Great Expectations comes to another result than our own count"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ class _Found:
 
     count: Counted | None = None
     said: bool | None = None
-    why: str | None = None
+    why: Said | None = None
 
 
 def standard_checks(checks: Sequence[CheckPlan], places: Places, engine: AuditEngine | None) -> tuple[CheckResult, ...]:
@@ -143,16 +143,16 @@ def _is_asked(check: CheckPlan, found: _Found) -> bool:
 def _counted(check: CheckPlan, places: Places, engine: AuditEngine | None) -> _Found:
     of, expectation = places.of(check), _expectation(check)
     if of is None or engine is None:
-        return _Found(why="the source was not read" if check.on == "source" else "no file can be read")
+        return _Found(why=say("source_not_read") if check.on == "source" else say("no_file"))
     if check.on == "release" and not _of_table(expectation) and not _measurable(expectation, places):
-        return _Found(why="the file lacks a column that it looks at, or has it with another type")
+        return _Found(why=say("lacks_column"))
     where = check.on == "source" and not places.private
     try:
         return _Found(engine.count_expectation(of, expectation, places=where))
     except PrivreleaseError as error:
         if error.code == "D120" and not places.private:
             raise
-        return _Found(why="the engine could not evaluate it")
+        return _Found(why=say("engine_could_not"))
 
 
 def _measurable(expectation: Expectation, places: Places) -> bool:
@@ -168,12 +168,10 @@ def _measurable(expectation: Expectation, places: Places) -> bool:
 def _result(check: CheckPlan, found: _Found, places: Places) -> CheckResult:
     """Make the check of the policy, and judge what was found."""
     expectation = _expectation(check)
-    names = ", ".join(expectation.columns) if not expectation.name.startswith("expect_table_") else ""
-    where = " on the source" if check.on == "source" else ""
     made = replace(
         POLICY_CHECK,
         id=check.id,
-        title=f"{expectation.name}{where}" + (f" ({names})" if names else ""),
+        title=_title(expectation, on_source=check.on == "source"),
         severity="warn" if places.private else check.severity,
         private=places.private,
         location=check.location,
@@ -181,25 +179,34 @@ def _result(check: CheckPlan, found: _Found, places: Places) -> CheckResult:
     return result_of(made, _outcome(check, found, places, Outcome.FAIL if made.severity == "error" else Outcome.WARN))
 
 
+def _title(expectation: Expectation, *, on_source: bool) -> str:
+    """Name an expectation, where it looks, and at which columns."""
+    columns = () if expectation.name.startswith("expect_table_") else expectation.columns
+    if on_source:
+        what = expectation.name
+        return say("on_source", what=what, columns=listed(columns)) if columns else say("on_source_alone", what=what)
+    return say("title_of", what=expectation.name, columns=listed(columns)) if columns else expectation.name
+
+
 def _outcome(check: CheckPlan, found: _Found, places: Places, failing: Outcome) -> CheckOutcome:
     """Judge what was found of a check. ``failing``: its outcome where it does not hold."""
     count = found.count
     shown = Visibility.INTERNAL if check.on == "source" else Visibility.RECIPIENT
     unmade, of_table = (
-        CheckOutcome(Outcome.NOT_EVALUATED, found.why or _COULD_NOT, visibility=shown),
+        CheckOutcome(Outcome.NOT_EVALUATED, found.why or say("gx_could_not"), visibility=shown),
         _of_table(_expectation(check)),
     )
     if count is None:
         return unmade
     if not count.looked_at and not of_table:
-        what = "no rows" if not count.rows else "no values: all that it would look at are missing"
+        what = say("no_rows") if not count.rows else say("all_missing")
         return replace(unmade, message=what, vacuous=True)
     if count.failing is not None:
         return _of_count(check, count, found.said, places, failing)
     holds = found.said if count.holds is None else count.holds and found.said is not False
     if holds is None:
         return unmade
-    return CheckOutcome(Outcome.PASS if holds else failing, "it holds" if holds else "it does not hold", visibility=shown)
+    return CheckOutcome(Outcome.PASS if holds else failing, say("holds") if holds else say("holds_not"), visibility=shown)
 
 
 def _of_count(check: CheckPlan, count: Counted, said: bool | None, places: Places, failing_outcome: Outcome) -> CheckOutcome:
@@ -209,25 +216,29 @@ def _of_count(check: CheckPlan, count: Counted, said: bool | None, places: Place
     alone = _expectation(check).form.alone
     if share <= limit and not alone and (said is None or (not said and (not failing or limit - share > _ROUNDING))):
         inside = Visibility.INTERNAL if check.on == "source" else Visibility.RECIPIENT
-        return CheckOutcome(Outcome.NOT_EVALUATED, _COULD_NOT if said is None else _DISAGREES, visibility=inside)
+        return CheckOutcome(
+            Outcome.NOT_EVALUATED, say("gx_could_not") if said is None else say("gx_disagrees"), visibility=inside
+        )
     shown = _visibility(check, count, places)
     observed, most = Figure.of(share, "share", shown), Figure.of(limit, "share", Visibility.RECIPIENT)
     what = "values" if len(_expectation(check).columns) == 1 else "rows"
-    allowed = f"at most {per_cent(limit)} may"
     if not failing:
-        return CheckOutcome(Outcome.PASS, f"every one of the {what} looked at meets it", observed, most, shown)
-    told = f"{per_cent(share)} of the {what} fail; {allowed}"
+        meets = say("meets") if what == "values" else say("meets_rows")
+        return CheckOutcome(Outcome.PASS, meets, observed, most, shown)
+    part, allowed = share_of(per_cent(share)), share_of(per_cent(limit))
+    told = say(f"{what}_fail", share=part, most=allowed)
     if shown is Visibility.INTERNAL:
-        told = f"{failing} of {looked_at} {what} fail ({per_cent(share)}{_rows(count)}); {allowed}"
+        how = listed((part, *_rows(count)))
+        told = say(f"{what}_failing", failing=failing, all=looked_at, how=how, most=allowed)
     return CheckOutcome(Outcome.PASS if share <= limit else failing_outcome, told, observed, most, shown)
 
 
-def _rows(count: Counted) -> str:
+def _rows(count: Counted) -> tuple[Said, ...]:
     """Say where the first failing rows are: by their place alone."""
     if not count.places:
-        return ""
-    more = " and more" if count.failing is not None and count.failing > len(count.places) else ""
-    return f", {'row' if len(count.places) == 1 else 'rows'} {', '.join(map(str, count.places))}{more}"
+        return ()
+    rows = say("at_rows", n=len(count.places), rows=listed(count.places))
+    return (say("and_more", what=rows),) if count.failing is not None and count.failing > len(count.places) else (rows,)
 
 
 def _visibility(check: CheckPlan, count: Counted, places: Places) -> Visibility:

@@ -7,14 +7,16 @@ of the audit, so that the same audit gives the same verdict.
 from __future__ import annotations
 
 from datetime import date
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Literal
 
 from privrelease.audit.check import NOT_MADE_HINT
 from privrelease.audit.checks.codes import kind_of
 from privrelease.audit.checks.decision import decide
 from privrelease.audit.checks.findings import place
 from privrelease.audit.document.model import FindingRecord, Outcome
+from privrelease.audit.document.sentences import both, coded
 from privrelease.audit.document.signoff import WaiverFacts, WaiverRecord
+from privrelease.texts.sentences import say
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from privrelease.audit.document.model import AuditResult, CheckResult
     from privrelease.plan.approvals import WaiverPlan
     from privrelease.plan.model import Plan
+    from privrelease.texts.sentences import Said
 
 __all__ = ["with_waivers"]
 
@@ -42,12 +45,12 @@ def with_waivers(audit: AuditResult, policy: Plan) -> AuditResult:
     findings = (*(_told(finding, opened) for finding in audit.findings), *_discounted(records, audit.checks))
     decision = decide(audit.threats, audit.union, checks, findings, audit.legal)
     said = tuple(_sentence(record) for record in records if record.counts)
-    kept = {"assessment_remaining": audit.decision.assessment_remaining, "worst": audit.decision.worst}
+    kept = {**both("assessment_remaining", audit.decision.told_remaining), "worst": audit.decision.worst}
     return audit.model_copy(
         update={
             "checks": checks,
             "findings": findings,
-            "decision": decision.model_copy(update={"reasons": (*decision.reasons, *said), **kept}),
+            "decision": decision.model_copy(update={**both("reasons", (*decision.told_reasons, *said)), **kept}),
             "waivers": WaiverFacts(waivers=records),
         }
     )
@@ -77,10 +80,14 @@ def _record(waiver: WaiverPlan, state: Literal["open", "unused", "expired", "sel
     )
 
 
-def _sentence(record: WaiverRecord) -> str:
-    return (
-        f"open waiver: check {record.check} failed and is let pass until {record.expires}"
-        f" (owner {record.owner}, approved by {record.approved_by}): {record.reason}"
+def _sentence(record: WaiverRecord) -> Said:
+    return say(
+        "open_waiver",
+        check=record.check,
+        day=record.expires,
+        owner=record.owner,
+        by=str(record.approved_by),
+        reason=record.reason,
     )
 
 
@@ -89,8 +96,8 @@ def _told(finding: FindingRecord, opened: Mapping[str, WaiverRecord]) -> Finding
     name = finding.subject.removeprefix("checks.")
     if finding.severity != "error" or not finding.subject.startswith("checks.") or name not in opened:
         return finding
-    message = f"waived until {opened[name].expires}: {finding.message}"
-    return finding.model_copy(update={"severity": "warn", "message": message})
+    message = say("waived_until", day=opened[name].expires, message=finding.told)
+    return finding.model_copy(update={"severity": "warn", "message": str(message), "message_coded": coded(message)})
 
 
 def _discounted(records: Sequence[WaiverRecord], checks: Sequence[CheckResult]) -> Iterator[FindingRecord]:
@@ -98,15 +105,21 @@ def _discounted(records: Sequence[WaiverRecord], checks: Sequence[CheckResult]) 
     outcomes = {check.id: check for check in checks}
     for record in records:
         check = outcomes.get(record.check)
-        why = _WHY_NOT.get(record.state, "").format(expires=record.expires)
-        if record.state == "unused" and check is not None and check.outcome is Outcome.NOT_EVALUATED:
-            why = "the check could not be made, and only one that fails can be let pass"
-        if not why:
+        why: Said | None = None
+        if record.state == "expired":
+            why = say("waiver_expired", day=record.expires)
+        elif record.state == "self_approved":
+            why = say("waiver_self_approved")
+        elif record.state == "unused" and check is not None and check.outcome is Outcome.NOT_EVALUATED:
+            why = say("waiver_unmade")
+        if why is None:
             continue
+        message = say("waiver_counts_not", check=record.check, why=why)
         needed = check is not None and check.severity == "error" and check.outcome in {Outcome.FAIL, Outcome.NOT_EVALUATED}
         yield FindingRecord(
             code="A303",
-            message=f"the waiver of check {record.check} does not count: {why}",
+            message=message,
+            message_coded=coded(message),
             severity="warn" if needed else "info",
             hint=kind_of("A303").hint if record.state != "unused" else NOT_MADE_HINT,
             subject=f"waivers.{record.check}",
@@ -114,6 +127,3 @@ def _discounted(records: Sequence[WaiverRecord], checks: Sequence[CheckResult]) 
             line=record.line,
             column=record.column,
         )
-
-
-_WHY_NOT: Final = {"expired": "it expired on {expires}", "self_approved": "its owner approved it"}

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final
 
 from privrelease.audit.check import Check, CheckOutcome, check_findings, result_of
 from privrelease.audit.checks.decision import decide
 from privrelease.audit.document.model import Outcome
-from privrelease.audit.document.previous_releases import ComparedRelease, EarlierFacts, Verdict
-from privrelease.findings import pluralise
+from privrelease.audit.document.previous_releases import ComparedRelease, EarlierFacts
+from privrelease.audit.document.sentences import both, coded
+from privrelease.texts.sentences import Number, every, listed, say
 from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
@@ -17,18 +18,23 @@ if TYPE_CHECKING:
     from privrelease.audit.comparison.earlier.rows_and_table import TableVerdict
     from privrelease.audit.comparison.previous_release import EarlierRelease, EarlierReleases, UnreadableRelease
     from privrelease.audit.document.model import AuditResult, CheckResult, Figure
+    from privrelease.audit.document.previous_releases import Looked, Verdict
+    from privrelease.dp.budget import Budget
     from privrelease.plan.model import ReleasePlan
+    from privrelease.texts.sentences import Said, Value
 
 __all__ = [
     "EARLIER_CHECKS",
-    "NO_COLUMN",
     "Compared",
     "PreviousReleaseFindings",
     "across_kinds",
+    "against_cap",
+    "compared",
     "earlier_check",
     "named",
     "set_aside",
     "together",
+    "total_cost",
     "with_earlier",
 ]
 
@@ -36,11 +42,6 @@ _NAMED: Final = 3
 _LOOKED: Final = "AUDIT-EARLIER-LOOKED"
 _KNOWN: Final = "AUDIT-EARLIER-KNOWN"
 _ROWS: Final = "AUDIT-EARLIER-ROWS"
-_OTHER_STATE: Final = "they are not of one state of the data"
-_NOT_READ: Final = "a file cannot be read, or too many rows show too little"
-
-#: Why a file that can be read, but is not known as an earlier release, cannot be compared.
-NO_COLUMN: Final = "it has no column of this release"
 
 _NOT_HELD: Final = (
     "where no one who gets this release can hold the earlier one (it was withdrawn before anybody fetched it, or went to others), "
@@ -59,10 +60,10 @@ class Compared:
     them were not compared, though they must be.
     """
 
-    faults: tuple[str, ...]
-    fine: str
+    faults: tuple[Said, ...]
+    fine: Said | None
     observed: Figure | None = None
-    unjudged: str = ""
+    unjudged: Said | None = None
 
 
 def _compared(found: Compared) -> CheckOutcome:
@@ -70,17 +71,17 @@ def _compared(found: Compared) -> CheckOutcome:
     if found.unjudged and not found.faults:
         return CheckOutcome(Outcome.NOT_EVALUATED, found.unjudged, vacuous=True)
     outcome = Outcome.FAIL if found.faults else Outcome.PASS
-    return CheckOutcome(outcome, "; ".join(found.faults) or found.fine, found.observed)
+    return CheckOutcome(outcome, every(found.faults) or found.fine, found.observed)
 
 
 def _unread(found: Compared) -> CheckOutcome:
     """Judge what could not be looked at: no failure of this release, and no pass."""
-    return CheckOutcome(Outcome.NOT_EVALUATED, f"could not be looked at: {named(found.faults)}")
+    return CheckOutcome(Outcome.NOT_EVALUATED, say("unlooked", names=named(found.faults)))
 
 
 def _unknown(found: Compared) -> CheckOutcome:
     """Nothing was judged together with what is not available: neither a pass nor a failure, and a person decides."""
-    return CheckOutcome(Outcome.NOT_EVALUATED, f"published before, and not available here: {named(found.faults)}", vacuous=True)
+    return CheckOutcome(Outcome.NOT_EVALUATED, say("not_available", names=named(found.faults)), vacuous=True)
 
 
 #: In the order in which they are reported.
@@ -155,90 +156,114 @@ class PreviousReleaseFindings:
 
     looked: tuple[ComparedRelease, ...] = ()
     checks: tuple[CheckResult, ...] = ()
-    remaining: tuple[str, ...] = ()
+    remaining: tuple[Said, ...] = ()
     left: int = 0
 
 
 def together(
-    looked: Sequence[ComparedRelease], checks: Sequence[CheckResult], remaining: Sequence[str], earlier: EarlierReleases
+    looked: Sequence[ComparedRelease], checks: Sequence[CheckResult], remaining: Sequence[Said], earlier: EarlierReleases
 ) -> PreviousReleaseFindings:
     """Put together what came of all that were found; what could not be looked at is named by a check that does not pass."""
-    every = (
+    found = (
         *looked,
-        *(ComparedRelease(release=one.name, run=one.run, looked="unreadable", note=one.why) for one in earlier.unlooked),
+        *(compared(one, "unreadable", one.why) for one in earlier.unlooked),
     )
-    blind = [f"{one.release} ({one.note})" if one.note else one.release for one in every if one.looked == "unreadable"]
-    unlooked = () if not blind else (earlier_check(_LOOKED, blind, ""),)
-    rest = [
-        f"What {one.name} discloses together with this release: it could not be looked at, {one.why}."
-        for one in earlier.unlooked
+    blind = [
+        say("noted", what=one.release, note=one.told) if one.note else say("names", names=one.release)
+        for one in found
+        if one.looked == "unreadable"
     ]
+    unlooked = () if not blind else (earlier_check(_LOOKED, blind, None),)
+    rest = [say("left_unlooked", name=one.name, why=one.why) for one in earlier.unlooked]
     for one in earlier.unknown:
-        every = (*every, ComparedRelease(release=one.name, run=one.run, looked=_looked(one), note="" if one.same else one.why))
+        found = (*found, compared(one, _looked(one), "" if one.same else one.why))
         rest += _left_to_a_person(one)
-    missing = [one.name for one in earlier.unknown if _looked(one) == "unknown"]
-    unknown = (earlier_check(_KNOWN, missing, ""),) if missing else ()
+    missing = [say("names", names=one.name) for one in earlier.unknown if _looked(one) == "unknown"]
+    unknown = (earlier_check(_KNOWN, missing, None),) if missing else ()
     if earlier.left:
-        rest.append(
-            f"What {pluralise(earlier.left, 'older release', 'older releases')} together with this one: only the newest of different content were combined."
-        )
-    return PreviousReleaseFindings(every, (*checks, *unlooked, *unknown), (*remaining, *rest), earlier.left)
+        rest.append(say("older_left", n=earlier.left))
+    return PreviousReleaseFindings(found, (*checks, *unlooked, *unknown), (*remaining, *rest), earlier.left)
 
 
-def _looked(one: UnreadableRelease) -> Literal["same_file", "unknown", "not_held"]:
+def _looked(one: UnreadableRelease) -> Looked:
     return "same_file" if one.same else "unknown" if one.held else "not_held"
 
 
-def _left_to_a_person(one: UnreadableRelease) -> list[str]:
+def _left_to_a_person(one: UnreadableRelease) -> list[Said]:
     if one.same:
         return []
     if one.held:
-        return [f"What {one.name} discloses together with this release: {one.why}."]
-    return [f"Whether no recipient holds {one.name}: the policy says so (recipients_hold_previous), and {one.why}."]
+        return [say("discloses_with", name=one.name, why=one.why)]
+    return [say("not_held_why", name=one.name, why=one.why)]
 
 
-def named(names: Sequence[str]) -> str:
+def named(names: Sequence[Value]) -> Said:
     """Name the first releases.
 
     >>> named(["a", "b", "c", "d"])
     'a, b, c and 1 more'
     """
-    return ", ".join(names[:_NAMED]) + (f" and {len(names) - _NAMED} more" if len(names) > _NAMED else "")
+    first = listed(names[:_NAMED])
+    return say("names_more", names=first, n=len(names) - _NAMED) if len(names) > _NAMED else say("names", names=first)
 
 
-def set_aside(one: EarlierRelease, kind: str) -> tuple[ComparedRelease, list[str]] | None:
+def compared(one: EarlierRelease | UnreadableRelease, looked: Looked, note: str = "") -> ComparedRelease:
+    """Say how an earlier release was looked at, with a note."""
+    return ComparedRelease(release=one.name, run=one.run, looked=looked, note=note, note_coded=coded(note))
+
+
+def set_aside(one: EarlierRelease, kind: str) -> tuple[ComparedRelease, list[Said]] | None:
     """Say of an earlier release that it is not compared with one of ``kind``, and why; None where it is."""
     if one.apart:
-        why = f"Whether no one gets both {one.name} and this release: the policy says so (recipients), and they were not combined."
-        return ComparedRelease(release=one.name, run=one.run, looked="not_held", note="other recipients"), [why]
+        why = say("recipients_apart", name=one.name)
+        return compared(one, "not_held", say("other_recipients")), [why]
     if not one.held:
-        why = f"Whether no recipient holds {one.name}: the policy says so (recipients_hold_previous), and it was not combined with this release."
+        why = say("not_held", name=one.name)
         return ComparedRelease(release=one.name, run=one.run, looked="not_held"), [why]
     if one.kind != kind:
-        why = f"What {one.name} discloses together with this release: releases of different kinds were not compared."
+        why = say("kinds_apart", name=one.name)
         return ComparedRelease(release=one.name, run=one.run, looked="other_kind"), [why]
     return None
 
 
-def across_kinds(judged: Sequence[tuple[EarlierRelease, TableVerdict]], what: str) -> PreviousReleaseFindings:
+def across_kinds(judged: Sequence[tuple[EarlierRelease, TableVerdict]], what: Said) -> PreviousReleaseFindings:
     """Put together what came of rows next to tables, or of a table next to rows. ``what``: the release that is audited, in words."""
     looked, remaining, faults = [], [], []
     for one, verdict in judged:
-        note = verdict.unjudged or ("" if verdict.agree else _OTHER_STATE if verdict.agree is False else _NOT_READ)
-        seen: Literal["combined", "unreadable"] = "unreadable" if verdict.agree is None else "combined"
-        looked.append(ComparedRelease(release=one.name, run=one.run, looked=seen, note=note))
-        faults += [f"with {one.name}: {fault}" for fault in verdict.faults]
+        note = verdict.unjudged
+        if note is None and not verdict.agree:
+            note = say("other_state") if verdict.agree is False else say("rows_show_little")
+        seen: Looked = "unreadable" if verdict.agree is None else "combined"
+        looked.append(compared(one, seen, note or ""))
+        faults += [say("with_release", name=one.name, fault=fault) for fault in verdict.faults]
         if note:
-            remaining.append(f"What {one.name} and {what} disclose about suppressed cells together: {note}.")
+            remaining.append(say("rows_and_cells_left", name=one.name, what=what, why=note))
     names = [one.name for one, verdict in judged if verdict.agree]
-    unjudged = "; ".join(f"with {one.name}: {verdict.unjudged}" for one, verdict in judged if verdict.unjudged)
-    fine = f"no suppressed cell follows from rows and cells of {named(names)}"
+    unjudged = every(
+        say("with_release", name=one.name, fault=verdict.unjudged) for one, verdict in judged if verdict.unjudged is not None
+    )
+    fine = say("no_cell_follows_rows", names=named(names))
     checks = (earlier_check(_ROWS, faults, fine, unjudged=unjudged),) if names or unjudged else ()
     return PreviousReleaseFindings(tuple(looked), checks, tuple(remaining))
 
 
+def total_cost(spent: Budget, unknown: Sequence[str]) -> Said:
+    """Say what all releases cost together. ``unknown``: those of which the ledger does not know."""
+    said = say("total_cost", epsilon=Number(str(spent.epsilon)), delta=Number(str(spent.delta)))
+    return say("cost_uncharged", cost=said, names=named(unknown)) if unknown else said
+
+
+def against_cap(cost: Said, names: Said, over: Budget | None, *, known: bool) -> tuple[tuple[Said, ...], Said]:
+    """Return the faults of a cost that is ``over`` a cap, and what is said of one that is not. ``known``: there is a cap."""
+    fine = say("cost_included", cost=cost, names=names)
+    fine = fine if known else every((fine, say("no_cap"))) or fine
+    if over is None:
+        return (), fine
+    return (say("cost_above_cap", cost=cost, epsilon=Number(str(over.epsilon)), delta=Number(str(over.delta))),), fine
+
+
 def earlier_check(
-    name: str, faults: Sequence[str], fine: str, observed: Figure | None = None, unjudged: str = ""
+    name: str, faults: Sequence[Said], fine: Said | None, observed: Figure | None = None, unjudged: Said | None = None
 ) -> CheckResult:
     """Return the result of a check of :data:`EARLIER_CHECKS`."""
     check = _BY_ID[name]
@@ -252,13 +277,15 @@ def with_earlier(audit: AuditResult, across: PreviousReleaseFindings, plan: Rele
     checks = (*audit.checks, *across.checks)
     findings = (*audit.findings, *check_findings(plan.location, across.checks, EARLIER_CHECKS))
     decision = decide(audit.threats, audit.union, checks, findings, audit.legal)
-    remaining = (*audit.decision.assessment_remaining, *across.remaining)
-    facts = EarlierFacts(releases=across.looked, left=across.left, verdict=_verdict(across), remaining=across.remaining)
+    remaining = (*audit.decision.told_remaining, *across.remaining)
+    facts = EarlierFacts(
+        releases=across.looked, left=across.left, verdict=_verdict(across), remaining=tuple(map(str, across.remaining))
+    )
     return audit.model_copy(
         update={
             "checks": checks,
             "findings": findings,
-            "decision": decision.model_copy(update={"assessment_remaining": remaining, "worst": audit.decision.worst}),
+            "decision": decision.model_copy(update={**both("assessment_remaining", remaining), "worst": audit.decision.worst}),
             "earlier": facts,
         }
     )

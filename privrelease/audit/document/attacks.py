@@ -13,8 +13,9 @@ from typing import Literal
 
 from pydantic import Field
 
+from privrelease.audit.document.sentences import Coded, said_of
 from privrelease.audit.figure_model import Figure, Outcome, Visibility
-from privrelease.documents import Document
+from privrelease.documents import Document, optional_field
 
 __all__ = [
     "AttackFacts",
@@ -80,7 +81,14 @@ class AttackFacts(Document):
     """None: the policy sets no limit."""
     said: str
     """The result, or why there is none."""
+    said_coded: Coded | None = optional_field()
+    """The sentence as code and values."""
     visibility: Visibility
+
+    @property
+    def told(self) -> str:
+        """Return the sentence, with its code and values where it has them."""
+        return said_of(self.said, self.said_coded)
 
 
 class ClosestFacts(Document):
@@ -132,6 +140,7 @@ def _rounded_attack(one: AttackFacts) -> AttackFacts:
             "strongest": (),
             "exist": None,
             "said": one.said if outcome is Outcome.PASS else "",
+            "said_coded": one.said_coded if outcome is Outcome.PASS else None,
         }
     )
 

@@ -8,7 +8,7 @@ Shares and risks are exact: ``exact`` holds the fraction as text (``"1/5"``), ``
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Literal, TypeAlias
 
 from pydantic import Field
 
@@ -22,6 +22,7 @@ from privrelease.audit.document.sensitive import (
     KeyFacts,  # noqa: TC001 -- pydantic resolves the annotation when the class is made
     SensitiveFacts,  # noqa: TC001 -- pydantic resolves the annotation when the class is made
 )
+from privrelease.audit.document.sentences import Coded, said_all, said_of, title_said
 from privrelease.audit.document.signoff import (
     SignoffFacts,  # noqa: TC001 -- pydantic resolves the annotation when the class is made
     WaiverFacts,  # noqa: TC001 -- pydantic resolves the annotation when the class is made
@@ -30,8 +31,9 @@ from privrelease.audit.document.synthetic import SyntheticFacts  # noqa: TC001 -
 from privrelease.audit.document.tables import TableFacts  # noqa: TC001 -- pydantic resolves the annotation when the class is made
 from privrelease.audit.document.utility import UtilityMeasures  # noqa: TC001 -- pydantic resolves the annotation when the class is made
 from privrelease.audit.figure_model import Figure, Outcome, State, Visibility
-from privrelease.documents import Document
+from privrelease.documents import Document, optional_field
 from privrelease.relational.treatments import TreatmentWords  # noqa: TC001 -- pydantic resolves the annotation when the class is made
+from privrelease.texts.sentences import Said, say
 
 __all__ = [
     "AuditResult",
@@ -78,6 +80,12 @@ class FindingRecord(Document):
     column: int = 0
     visibility: Visibility = Visibility.INTERNAL
     """A message holds figures, so a finding is internal unless it says otherwise."""
+    message_coded: Coded | None = optional_field()
+
+    @property
+    def told(self) -> str:
+        """Return the message, with its code and values where it has them."""
+        return said_of(self.message, self.message_coded)
 
 
 class WorstFigure(Document):
@@ -102,7 +110,20 @@ class Decision(Document):
     """Checks that the policy does not ask for."""
     worst: WorstFigure | None = None
     reasons: tuple[str, ...] = ()
+    reasons_coded: tuple[Coded | None, ...] | None = optional_field()
+    """The reasons as code and values, in their order; None for one that is in words alone."""
     assessment_remaining: tuple[str, ...]
+    assessment_remaining_coded: tuple[Coded | None, ...] | None = optional_field()
+
+    @property
+    def told_reasons(self) -> tuple[str, ...]:
+        """Return the reasons, with code and values where they have them."""
+        return said_all(self.reasons, self.reasons_coded)
+
+    @property
+    def told_remaining(self) -> tuple[str, ...]:
+        """Return the matters that a person has yet to assess, with code and values."""
+        return said_all(self.assessment_remaining, self.assessment_remaining_coded)
 
 
 class OutputFacts(Document):
@@ -223,6 +244,12 @@ class ThresholdVerdict(Document):
     threshold: Figure
     holds: bool
     means: str
+    means_coded: Coded | None = optional_field()
+
+    @property
+    def told(self) -> str:
+        """Return the demand of the threshold, with code and values where it has them."""
+        return said_of(self.means, self.means_coded)
 
 
 class SubsetFacts(Document):
@@ -311,18 +338,26 @@ class CheckResult(Document):
     vacuous: bool = Field(default=False, exclude_if=lambda vacuous: not vacuous)
     """There was nothing to look at (no rows, no values, no one to attack), or what an attack needs was never handed over with a file of
     others: not evaluated, neither passed nor failed, and left to a person."""
+    title_coded: Coded | None = optional_field()
+    """Code and values of a title that is not that of the check of this id."""
+    message_coded: Coded | None = optional_field()
     private: bool = Field(default=False, exclude_if=lambda private: not private)
     """It read the source of a release under differential privacy: it warns inside, and decides and counts nowhere, nor stops a run."""
 
+    @property
+    def told(self) -> str:
+        """Return the message, with its code and values where it has them."""
+        return said_of(self.message, self.message_coded)
 
-def check_unmade(check: CheckResult) -> str:
+    @property
+    def told_title(self) -> str:
+        """Return the title, with its code: by the id of the check where it has no other."""
+        return title_said(self.id, self.title) if self.title_coded is None else said_of(self.title, self.title_coded)
+
+
+def check_unmade(check: CheckResult) -> Said:
     """Say what is left to a person where a check could not be made."""
-    return f"What could not be checked: {check.title} ({check.message})."
-
-
-def _section() -> Any:  # noqa: ANN401 -- as pydantic's Field, whose value is that of the annotated type
-    """A part that only some audits have; it is not written where there is none."""
-    return Field(default=None, exclude_if=lambda section: section is None)
+    return say("unmade", title=check.told_title, message=check.told)
 
 
 class AuditResult(Document):
@@ -343,23 +378,23 @@ class AuditResult(Document):
     utility: UtilityFacts | None
     checks: tuple[CheckResult, ...]
     findings: tuple[FindingRecord, ...] = ()
-    statistics: PrivacyFacts | None = _section()
+    statistics: PrivacyFacts | None = optional_field()
     """The claim of differential privacy, what each query cost and gave, and the population's budget."""
-    synthetic: SyntheticFacts | None = _section()
+    synthetic: SyntheticFacts | None = optional_field()
     """The making of synthetic rows, and the measurements for them."""
-    table: TableFacts | None = _section()
+    table: TableFacts | None = optional_field()
     """The rules of a table, and how well an attacker could work out what it hides."""
-    sensitive: SensitiveFacts | None = _section()
+    sensitive: SensitiveFacts | None = optional_field()
     """The diversity of sensitive values within classes."""
-    quasi_identifiers: tuple[KeyFacts, ...] | None = _section()
+    quasi_identifiers: tuple[KeyFacts, ...] | None = optional_field()
     """Frequencies of each quasi-identifier by itself."""
-    attacks: AttacksFacts | None = _section()
+    attacks: AttacksFacts | None = optional_field()
     """Attacks that were tried."""
-    utility_measures: UtilityMeasures | None = _section()
+    utility_measures: UtilityMeasures | None = optional_field()
     """The cost of protection in use, and the frontier."""
-    earlier: EarlierFacts | None = _section()
+    earlier: EarlierFacts | None = optional_field()
     """Earlier releases of the same persons."""
-    waivers: WaiverFacts | None = _section()
-    signoff: SignoffFacts | None = _section()
-    since: SinceFacts | None = _section()
+    waivers: WaiverFacts | None = optional_field()
+    signoff: SignoffFacts | None = optional_field()
+    since: SinceFacts | None = optional_field()
     """Changes since the release that was published before."""

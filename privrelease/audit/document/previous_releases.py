@@ -9,11 +9,15 @@ from typing import Literal, TypeAlias
 
 from pydantic import Field
 
+from privrelease.audit.document.sentences import Coded, said_of
 from privrelease.audit.figure_model import Figure  # noqa: TC001 -- pydantic resolves the annotation when the class is made
-from privrelease.documents import Document
+from privrelease.documents import Document, optional_field
 
-__all__ = ["ComparedRelease", "Difference", "EarlierFacts", "SinceFacts", "Verdict", "for_recipients"]
+__all__ = ["ComparedRelease", "Difference", "EarlierFacts", "Looked", "SinceFacts", "Verdict", "for_recipients"]
 
+
+#: The way in which an earlier release was looked at.
+Looked: TypeAlias = Literal["combined", "same_file", "not_held", "other_kind", "unreadable", "nothing_shared", "unknown"]
 
 Verdict: TypeAlias = Literal["pass", "warn", "fail", "unlinked", "not_evaluated", "unknown", "same"]
 
@@ -23,7 +27,7 @@ class ComparedRelease(Document):
 
     release: str
     run: str | None
-    looked: Literal["combined", "same_file", "not_held", "other_kind", "unreadable", "nothing_shared", "unknown"]
+    looked: Looked
     """``same_file``: it holds the same. ``not_held``: the policy says that recipients do not hold it. ``other_kind``: releases of different
     kinds are not compared. ``unknown``: it was published by the log of publications, and nothing of it is available.
     """
@@ -35,6 +39,13 @@ class ComparedRelease(Document):
     figures: dict[str, Figure] = Field(default_factory=dict)
     """By threat (or figure): records exposed, cells given back, and the like."""
     note: str = ""
+    note_coded: Coded | None = optional_field()
+    """The note as code and values."""
+
+    @property
+    def told(self) -> str:
+        """Return the note, with its code and values where it has them."""
+        return said_of(self.note, self.note_coded)
 
 
 class EarlierFacts(Document):

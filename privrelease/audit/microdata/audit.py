@@ -15,6 +15,7 @@ from privrelease.audit.checks.facts import context_facts, left_out, legal_facts
 from privrelease.audit.checks.findings import finding_record, place
 from privrelease.audit.comparison.combine import with_earlier
 from privrelease.audit.document.model import AuditResult, FindingRecord
+from privrelease.audit.document.sentences import coded
 from privrelease.audit.microdata.expectations import policy_checks
 from privrelease.audit.microdata.facts import data_facts, identity, utility_facts
 from privrelease.audit.microdata.households import household_findings
@@ -28,6 +29,7 @@ from privrelease.audit.microdata.risk.threats import key_facts, threat_results, 
 from privrelease.audit.microdata.utility.fewest_cells import cell_bound
 from privrelease.audit.microdata.utility.measures import utility_measures
 from privrelease.audit.threat_checks import threat_findings
+from privrelease.texts.sentences import say
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -122,7 +124,8 @@ def _nothing_checked(plan: MicrodataPlan) -> FindingRecord:
     kind = kind_of("A107")
     return FindingRecord(
         code=kind.code,
-        message="nothing was checked: the release has no threat and no check",
+        message=say("nothing_checked"),
+        message_coded=coded(say("nothing_checked")),
         severity="error",
         hint=kind.hint,
         subject=f"releases.{plan.id}",

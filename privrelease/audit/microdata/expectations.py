@@ -19,12 +19,12 @@ from privrelease.audit.document.model import Figure, Outcome, Visibility
 from privrelease.audit.document.visibility import Audience, minimum_of
 from privrelease.audit.microdata.integrity.cells import cells_lost
 from privrelease.audit.microdata.recoding import VERIFIERS, in_released_values, recoded_columns
-from privrelease.audit.microdata.risk.declared_order import OUTSIDE, compared_by, domain_counts
+from privrelease.audit.microdata.risk.declared_order import compared_by, domain_counts
 from privrelease.audit.microdata.risk.diversity import Judged, l_diversity, t_closeness_of
-from privrelease.audit.microdata.risk.figures import NO_RECORDS
 from privrelease.audit.microdata.utility.distribution import distribution_shift, marginal_error
 from privrelease.audit.microdata.utility.labels import label_columns
 from privrelease.audit.microdata.utility.value_counts import ValueCounts, column_counts
+from privrelease.texts.sentences import Said, listed, of_key, say, share_of
 from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from privrelease.disclosure.classes.equivalence_classes import ClassTable
     from privrelease.engine.protocol.audit import AuditEngine
     from privrelease.plan.model import CheckPlan
+    from privrelease.texts.sentences import Value
 
     Unit = Literal["count", "share", "risk", "number"]
 
@@ -62,7 +63,7 @@ class Measure:
     """``of`` gives the figure, None where it cannot be measured, or why not; ``of_source``: it counts the source, so it stays internal."""
 
     unit: Unit
-    of: Callable[[_Asked], Fraction | int | Judged | str | None]
+    of: Callable[[_Asked], Fraction | int | Judged | Said | None]
     of_source: bool = False
 
 
@@ -141,35 +142,35 @@ def _compared(asked: _Asked, columns: tuple[str, ...]) -> tuple[ClassTable, Clas
     return before, after
 
 
-def _marginal_error(asked: _Asked) -> Fraction | str | None:
+def _marginal_error(asked: _Asked) -> Fraction | Said | None:
     columns = dict(asked.check.options)["columns"]
     assert isinstance(columns, tuple)
     tables = _compared(asked, columns)
     if tables is None:
         return None
     error = marginal_error(*tables, columns)
-    return NO_RECORDS if error is None else error
+    return say("no_records") if error is None else error
 
 
-def _distribution_shift(asked: _Asked) -> Fraction | str | None:
+def _distribution_shift(asked: _Asked) -> Fraction | Said | None:
     evidence, column = asked.evidence, asked.column
     tables = None if column is None else _compared(asked, (column,))
     if tables is None or column is None or evidence.source is None or evidence.main is None:
         return None
     by = compared_by(evidence, asked.check, column)
     if not by.measurable:
-        return "the column declares no order: write a `domain`"
+        return say("no_order")
     if by.order is None:
         counts = next(counts for counts in column_counts(*tables) if counts.column == column)
     else:
         sides = [domain_counts(asked.engine, side, column, by.order) for side in (evidence.source, evidence.main)]
         known = [side for side in sides if side is not None]
         if len(known) < len(sides):
-            return OUTSIDE
+            return say("outside_domain")
         before, after = (np.concatenate((np.zeros(1, np.int64), side)) for side in known)
         counts = ValueCounts(column, before, after)  # missing cells are not asked for here
     shift = distribution_shift(counts, ordered=by.distance == "ordered")
-    return "no value is left to compare" if shift is None else shift
+    return say("no_value_to_compare") if shift is None else shift
 
 
 def _labelled(asked: _Asked) -> tuple[LabelCounts, ...]:
@@ -178,34 +179,34 @@ def _labelled(asked: _Asked) -> tuple[LabelCounts, ...]:
     return tuple(one for one in found if asked.column in {None, one.column})
 
 
-def _generalised_cells(asked: _Asked) -> Fraction | str | None:
+def _generalised_cells(asked: _Asked) -> Fraction | Said | None:
     """Return the share of known released cells of coarser columns whose label covers more than one value of the domain."""
     columns = _labelled(asked)
     cells = sum(one.known_after for one in columns)
     if not columns:
-        return "no column is written coarser, or there is no source to compare with"
+        return say("none_coarser")
     wide = sum(int(one.after[1:][one.cover.leaves.of[1:] > 1].sum()) for one in columns)
-    return Fraction(wide, cells) if cells else "no value is left"
+    return Fraction(wide, cells) if cells else say("no_value_left")
 
 
-def _precision(asked: _Asked) -> Fraction | str | None:
+def _precision(asked: _Asked) -> Fraction | Said | None:
     """Return 1 - Σ level / height over known cells of the source; a lost cell is at the top of its hierarchy (Sweeney 2002, section 4)."""
     columns = _labelled(asked)
     known = sum(one.known_before for one in columns)
     if not columns or any(one.cover.height is None for one in columns):
-        return "a column is written coarser without a hierarchy, or there is no source to compare with"
+        return say("no_hierarchy")
     if any(not one.only_lost for one in columns):
-        return "values are other than they were"
+        return say("values_other")
     levels = [Fraction(one.known_after * one.cover.levels[0], one.cover.height or 1) for one in columns]
     lost = sum(levels, Fraction(sum(one.known_before - one.known_after for one in columns)))
-    return 1 - lost / known if known else "the source holds no value"
+    return 1 - lost / known if known else say("source_no_value")
 
 
-def _diverse(asked: _Asked) -> Judged | str | None:
+def _diverse(asked: _Asked) -> Judged | Said | None:
     return l_diversity(asked.engine, asked.evidence, asked.check, asked.column)
 
 
-def _close(asked: _Asked) -> Judged | str | None:
+def _close(asked: _Asked) -> Judged | Said | None:
     return t_closeness_of(asked.engine, asked.evidence, asked.check, asked.column)
 
 
@@ -262,22 +263,23 @@ def _with_digits(value: Fraction, unit: str, digits: int) -> str:
     return f"{number.normalize(Context(prec=digits)):f}{' %' if unit in {'share', 'risk'} else ''}"
 
 
-def _looked_at(check: CheckPlan, by: ComparedBy | None) -> str:
+def _looked_at(check: CheckPlan, by: ComparedBy | None) -> Value:
     """Name the columns of a check, and for distributions the distance and how missing values are read."""
     options = dict(check.options)
     column, columns = options.get("column"), options.get("columns")
     named = [str(column)] if column is not None else list(columns) if isinstance(columns, tuple) else []
-    of = f" of {', '.join(named)}" if named else ""
     if by is not None:
-        return f"{of} (distance {by.words}, known values)"
-    return f"{of} (known values)" if check.expect == "l_diversity" else of
+        return of_key("fragment.distance", what=check.expect, column=listed(named), distance=by.words)
+    if check.expect == "l_diversity":
+        return of_key("fragment.known", what=check.expect, column=listed(named))
+    return of_key("fragment.of", what=check.expect, column=listed(named)) if named else check.expect
 
 
-def _sentence(check: CheckPlan, value: Fraction | float, unit: str, by: ComparedBy | None) -> str:
-    limits = [(word, limit) for word, limit in (("at least", check.minimum), ("at most", check.maximum)) if limit is not None]
+def _sentence(check: CheckPlan, value: Fraction | float, unit: str, by: ComparedBy | None) -> Said:
+    limits = [(word, limit) for word, limit in (("at_least", check.minimum), ("at_most", check.maximum)) if limit is not None]
     figure, *texts = _texts(value, [limit for _, limit in limits], unit)
-    bounds = [f"{word} {text}" for (word, _), text in zip(limits, texts, strict=True)]
-    return f"{check.expect}{_looked_at(check, by)} is {figure}; the policy asks for {' and '.join(bounds)}"
+    bounds = [of_key(f"fragment.{word}", n=share_of(text)) for (word, _), text in zip(limits, texts, strict=True)]
+    return say("asks", what=_looked_at(check, by), figure=share_of(figure), bounds=listed(bounds, "and"))
 
 
 def _distance(asked: _Asked) -> ComparedBy | None:
@@ -328,12 +330,14 @@ def _measured(asked: _Asked) -> CheckOutcome:
     """Measure what a check of the policy names, and check it against its limits."""
     check, measure = asked.check, MEASURES.get(asked.check.expect)
     if measure is None:
-        return _unmade(check, "is not a check that can be made here")
+        return _unmade(say("measure_unknown", what=check.expect))
     value = measure.of(asked)
     if isinstance(value, Judged):
         return _judged(check, value, measure.unit, _distance(asked))
-    if value is None or isinstance(value, str) or (check.minimum is None and check.maximum is None):
-        return _unmade(check, "could not be measured" + (f": {value}" if isinstance(value, str) else ""))
+    if isinstance(value, Said):
+        return _unmade(say("measure_unmade_why", what=check.expect, why=value))
+    if value is None or (check.minimum is None and check.maximum is None):
+        return _unmade(say("measure_unmade", what=check.expect))
     exact = Fraction(value)
     holds = (check.minimum is None or exact >= check.minimum) and (check.maximum is None or exact <= check.maximum)
     audience = Audience(minimum_of(asked.evidence.plan.threats))
@@ -351,17 +355,18 @@ def _measured(asked: _Asked) -> CheckOutcome:
 def _judged(check: CheckPlan, found: Judged, unit: Unit, by: ComparedBy | None) -> CheckOutcome:
     """A figure that was judged exactly where it was measured. Recipients see that it holds; how it fails names small classes."""
     shown = Visibility.RECIPIENT if found.holds else Visibility.INTERNAL
+    said = _sentence(check, found.value, unit, by)
     return CheckOutcome(
         Outcome.PASS if found.holds else _failing(check),
-        f"{_sentence(check, found.value, unit, by)}{'' if found.holds else found.beside}",
+        said if found.holds or found.beside is None else say("with_beside", what=said, beside=found.beside),
         observed=Figure.of(found.value, unit, shown),
         limit=_limit(check, unit),
         visibility=shown,
     )
 
 
-def _unmade(check: CheckPlan, why: str) -> CheckOutcome:
-    return CheckOutcome(Outcome.NOT_EVALUATED, f"{check.expect} {why}", visibility=Visibility.RECIPIENT)
+def _unmade(why: Said) -> CheckOutcome:
+    return CheckOutcome(Outcome.NOT_EVALUATED, why, visibility=Visibility.RECIPIENT)
 
 
 def _failing(check: CheckPlan) -> Outcome:

@@ -15,12 +15,13 @@ import numpy as np
 from privrelease.audit.checks.codes import kind_of
 from privrelease.audit.checks.findings import per_cent, place
 from privrelease.audit.document.model import FindingRecord
+from privrelease.audit.document.sentences import coded
 from privrelease.disclosure.classes.class_sizes import ClassSizes
 from privrelease.disclosure.classes.households import Compositions, linked_values
 from privrelease.engine.protocol.base import PersonsFrom
-from privrelease.findings import pluralise
 from privrelease.plan.microdata.links import household_columns, known_of_members, possible_links, seldom_links
 from privrelease.relational.schema import ColumnType
+from privrelease.texts.sentences import say, share_of
 from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from privrelease.engine.protocol.audit import HouseholdCounts, MeasuringEngine
     from privrelease.engine.protocol.base import ReleasedFile
     from privrelease.plan.model import ThreatPlan
+    from privrelease.texts.sentences import Said
 
 __all__ = ["HouseholdRisk", "Links", "household_findings", "with_links"]
 
@@ -126,17 +128,26 @@ def household_findings(evidence: Evidence) -> tuple[FindingRecord, ...]:
     return tuple(
         FindingRecord(
             code=kind.code,
-            message=(
-                f"{one.column}, threat {one.threat.name}: {pluralise(one.found.sizes.n_records, 'household')} with at most "
-                f"{pluralise(one.found.largest, 'member')}, of which at least {one.found.sizes.smallest} share a composition; "
-                f"sdcMicro's household risk, members taken for independent, is at most {per_cent(Fraction(one.found.member_risk))}"
-            ),
+            message=(message := _facts_said(one)),
+            message_coded=coded(message),
             severity="info",
             subject=f"households.{one.column}.{one.threat.name}",
             **place(evidence.plan.location),
         )
         for one in (() if evidence.links is None else evidence.links.households)
         if one.found.sizes.n_records
+    )
+
+
+def _facts_said(one: HouseholdRisk) -> Said:
+    return say(
+        "household_facts",
+        column=one.column,
+        threat=one.threat.name,
+        households=say("n_households", n=one.found.sizes.n_records),
+        members=say("n_members", n=one.found.largest),
+        smallest=one.found.sizes.smallest or 0,
+        risk=share_of(per_cent(Fraction(one.found.member_risk))),
     )
 
 

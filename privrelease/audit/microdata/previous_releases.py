@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 import numpy as np
 
-from privrelease.audit.comparison.combine import NO_COLUMN, across_kinds, earlier_check, named, set_aside, together
+from privrelease.audit.comparison.combine import across_kinds, compared, earlier_check, named, set_aside, together
 from privrelease.audit.comparison.earlier.candidates import (
     Opened,
     by_source,
@@ -33,9 +33,9 @@ from privrelease.audit.microdata.recoding import recoded_columns
 from privrelease.disclosure.classes.class_sizes import ClassSizes, MatchSizes
 from privrelease.disclosure.risk.prosecutor import prosecutor_verdict
 from privrelease.errors import PrivreleaseError
-from privrelease.findings import pluralise
 from privrelease.plan.microdata.links import household_columns
 from privrelease.relational.treatments import CellRelation
+from privrelease.texts.sentences import Number, every, listed, say
 from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from privrelease.engine.protocol.base import ReleasedFile
     from privrelease.engine.protocol.release_pairs import CombinedClasses, Links
     from privrelease.plan.model import ThreatPlan
+    from privrelease.texts.sentences import Said
 
 __all__ = ["MOST_PAIRS", "beside_microdata"]
 
@@ -67,12 +68,12 @@ class _Found:
     """Result for one pair of releases."""
 
     beside: ComparedRelease
-    remaining: list[str] = field(default_factory=list)
-    intersect: list[str] = field(default_factory=list)
-    difference: list[str] = field(default_factory=list)
+    remaining: list[Said] = field(default_factory=list)
+    intersect: list[Said] = field(default_factory=list)
+    difference: list[Said] = field(default_factory=list)
     opened: Opened | None = None
     """The comparison where it is of the same source."""
-    unjudged: str = ""
+    unjudged: Said | None = None
     """Why the two were not judged together, though they must be: for recoded columns, or for households that both show."""
 
 
@@ -90,23 +91,24 @@ def beside_microdata(
     together_faults = _all_together(evidence, main, found, engine)
     combined = [one for one in found if one.beside.looked in {"combined", "same_file"}]
     checks: tuple[CheckResult, ...] = ()
-    unjudged = [one.unjudged for one in found if one.unjudged]
+    unjudged = [one.unjudged for one in found if one.unjudged is not None]
     if combined or unjudged:
         names = named([one.beside.release for one in combined])
         same = [one.beside.release for one in combined if one.beside.looked == "same_file"]
-        again = f"; {named(same)} holds the same" if same else ""
+        stay = say("classes_stay", names=names)
+        again = [say("holds_same", names=named(same))] if same else []
         intersect = [fault for one in found for fault in one.intersect] + together_faults
         difference = [fault for one in found for fault in one.difference]
         checks = (
             earlier_check(
                 _INTERSECT,
                 intersect,
-                f"classes stay large for who combines this release with {names}{again}",
-                unjudged="; ".join(unjudged),
+                every((stay, *again)),
+                unjudged=every(unjudged),
             ),
-            earlier_check(_DIFFERENCE, difference, f"no small group of records is only in one of this release and {names}"),
+            earlier_check(_DIFFERENCE, difference, say("no_group_in_one", names=names)),
         )
-    beside_tables = across_kinds(judged, "these rows")
+    beside_tables = across_kinds(judged, say("these_rows"))
     return together(
         [*(one.beside for one in found), *beside_tables.looked],
         (*checks, *beside_tables.checks),
@@ -124,7 +126,7 @@ def _rows_out(evidence: Evidence, main: ReleasedFile, table: EarlierRelease) -> 
     return RowsOut(main, own, evidence.plan.lossy, left_out)
 
 
-def _all_together(evidence: Evidence, main: ReleasedFile, found: Sequence[_Found], engine: MeasuringEngine) -> list[str]:
+def _all_together(evidence: Evidence, main: ReleasedFile, found: Sequence[_Found], engine: MeasuringEngine) -> list[Said]:
     """Look at all releases of one source at once that are linked with the new one, directly or through other releases."""
     of_source = [one for one in found if one.opened is not None]
     earlier = [one.opened for one in of_source if one.opened is not None]
@@ -140,11 +142,8 @@ def _all_together(evidence: Evidence, main: ReleasedFile, found: Sequence[_Found
         return []
     among = [earlier[place] for place in linked]
     joined = by_source(evidence, main, among, shared_columns(evidence, main, among, engine), engine)
-    names = " and ".join(one.release.name for one in among)
-    return [f"with {names} together, {fault}" for fault in joined.faults]
-
-
-_RECODED = "what recoded values ({}) disclose together with those of another release was not compared"
+    names = listed((one.release.name for one in among), "and")
+    return [say("with_together", names=names, fault=fault) for fault in joined.faults]
 
 
 def _compared(evidence: Evidence, main: ReleasedFile, one: EarlierRelease, engine: MeasuringEngine) -> _Found:
@@ -165,16 +164,16 @@ def _compared(evidence: Evidence, main: ReleasedFile, one: EarlierRelease, engin
     except PrivreleaseError as error:
         if error.code == "D120":
             raise
-        why = f"What {one.name} discloses together with this release: its file could not be read ({error.code})."
-        return _Found(ComparedRelease(release=one.name, run=one.run, looked="unreadable", note=error.code), remaining=[why])
+        why = say("discloses_with", name=one.name, why=say("file_unread_code", code=error.code))
+        return _Found(compared(one, "unreadable", error.code), remaining=[why])
 
 
 def _not_compared(one: EarlierRelease, recoded: Sequence[str]) -> _Found:
     """Say that a release was not compared, which a person has to assess: no common source says what belongs together."""
-    note = _RECODED.format(", ".join(recoded))
-    why = f"What {one.name} discloses together with this release: {note}."
-    beside = ComparedRelease(release=one.name, run=one.run, looked="unreadable", note=note)
-    return _Found(beside, remaining=[why], unjudged=f"with {one.name}: {note}")
+    note = say("recoded_release", columns=listed(recoded))
+    why = say("discloses_with", name=one.name, why=note)
+    beside = compared(one, "unreadable", note)
+    return _Found(beside, remaining=[why], unjudged=say("with_release", name=one.name, fault=note))
 
 
 def _beside_source(evidence: Evidence, main: ReleasedFile, one: Opened, engine: MeasuringEngine) -> _Found:
@@ -182,7 +181,7 @@ def _beside_source(evidence: Evidence, main: ReleasedFile, one: Opened, engine: 
     of = one.release
     shared = shared_columns(evidence, main, [one], engine)
     if not shared:
-        why = f"{of.name} and this release: no column that both show links their records, so neither discloses more with the other."
+        why = say("no_column_links", name=of.name)
         return _Found(ComparedRelease(release=of.name, run=of.run, looked="nothing_shared"), remaining=[why], opened=one)
     joined = by_source(evidence, main, [one], shared, engine)
     by: Literal["source", "place", "pseudonym", "columns"] = "columns"
@@ -192,16 +191,18 @@ def _beside_source(evidence: Evidence, main: ReleasedFile, one: Opened, engine: 
         by = "pseudonym"
     beside = ComparedRelease(release=of.name, run=of.run, looked="combined", linked_by=by, figures=joined.figures)
     households = _households(evidence, of, {column.name for column in shared if column.name is not None})
-    return _Found(beside, intersect=[f"with {of.name}, {fault}" for fault in joined.faults], opened=one, unjudged=households)
+    return _Found(
+        beside,
+        intersect=[say("with_release_then", name=of.name, fault=fault) for fault in joined.faults],
+        opened=one,
+        unjudged=households,
+    )
 
 
-_HOUSEHOLDS = "with {}: what both disclose about the members of one household ({}) was not judged together"
-
-
-def _households(evidence: Evidence, one: EarlierRelease, shared: Collection[str]) -> str:
-    """Say which households both releases show by one value; empty where none: compositions are of the members' values in either."""
+def _households(evidence: Evidence, one: EarlierRelease, shared: Collection[str]) -> Said | None:
+    """Say which households both releases show by one value; None where none: compositions are of the members' values in either."""
     both = [name for name in household_columns(evidence.plan) if name in shared]
-    return _HOUSEHOLDS.format(one.name, ", ".join(both)) if both else ""
+    return say("households_unjudged", name=one.name, columns=listed(both)) if both else None
 
 
 def _combined(
@@ -209,8 +210,8 @@ def _combined(
 ) -> _Found:
     types = dict(first.columns)
     if one.run is None and evidence.usable and not any(types.get(column.name) is column.type for column in evidence.usable):
-        why = f"What {one.name} discloses together with this release: {NO_COLUMN}, so nothing was compared."
-        return _Found(ComparedRelease(release=one.name, run=one.run, looked="unreadable", note=NO_COLUMN), remaining=[why])
+        why = say("discloses_with", name=one.name, why=say("no_column_nothing"))
+        return _Found(compared(one, "unreadable", say("no_column_of_this")), remaining=[why])
     tokens = {
         column.name for column in evidence.usable if column.treatment.relation is CellRelation.KEYED_TOKEN
     } | one.pseudonyms
@@ -218,17 +219,17 @@ def _combined(
     shared = (*engine.same_coding(first, main, alike), *_one_key(evidence, main, one, first, engine))
     links, by = _links(evidence, main, one, first, shared, engine)
     if links is None or by is None:
-        what = "no column is written alike in both, so no record was linked" if first.n_rows else "its file holds no row"
-        why = f"What {one.name} discloses together with this release: {what}."
+        what = say("none_alike") if first.n_rows else say("holds_no_row")
+        why = say("discloses_with", name=one.name, why=what)
         return _Found(ComparedRelease(release=one.name, run=one.run, looked="nothing_shared"), remaining=[why])
     figures: dict[str, Figure] = {}
     found = _Found(
         ComparedRelease(release=one.name, run=one.run, looked="combined", linked_by=by, linked=count(links.pairs)),
         unjudged=_households(evidence, one, shared),
     )
-    what = "persons" if evidence.one_each else "records"
+    counted: Literal["persons", "records"] = "persons" if evidence.one_each else "records"
     max_rows = _rows_of_one(evidence)
-    fewer = "records" if evidence.plan.unit is None else "persons"
+    fewer = say("unit_records") if evidence.plan.unit is None else say("unit_persons")
     ours = {column.name for column in evidence.usable}
     for attacker in knowledge(evidence.plan.threats, [one]):
         before = [name for name in attacker.columns if name in types]
@@ -236,35 +237,27 @@ def _combined(
         if not before and not after:
             continue
         classes = engine.combined_classes(first, main, links, before, after, unlinked=by == "columns")
-        exposed, faults = _exposed(attacker.limits, classes, certain=by != "columns", most=max_rows[1])
+        exposed, faults = _exposed(attacker.limits, classes, counted=counted, certain=by != "columns", most=max_rows[1])
         exact = [name for name in shared if name not in _lossy(evidence, one)]
         if by == "columns" and exact and not exposed:
             blocks = engine.block_classes(first, main, exact, before, after)
-            exposed, faults = _exposed(attacker.limits, blocks, certain=False, most=max_rows[1])
+            exposed, faults = _exposed(attacker.limits, blocks, counted=counted, certain=False, most=max_rows[1])
         figures[f"exposed.{attacker.name}"] = count(exposed)
-        found.intersect += [f"with {one.name}, threat {attacker.name}: {fault.format(what=what)}" for fault in faults]
+        found.intersect += [say("with_threat", name=one.name, threat=attacker.name, fault=fault) for fault in faults]
     for threat in evidence.plan.threats:
         if not evidence.measurable(threat.columns):
             continue
-        few = f"fewer than {threat.thresholds.k} {fewer}"
         more = _differences(threat, first, main, shared, engine, max_rows)
         figures |= {f"{name}.{threat.name}": count(number) for name, number in more.items()}
         found.difference += [
-            f"{pluralise(number, f'class of {few} is', f'classes of {few} are')} {_SIDES[name].format(one.name)}, "
-            f"by threat {threat.name}"
+            say(f"small_{name}", n=number, k=threat.thresholds.k, unit=fewer, name=one.name, threat=threat.name)
             for name, number in more.items()
             if number
         ]
     if by == "columns":
-        found.remaining.append(
-            f"Whether an attacker can link more records of {one.name} with this release than the files do by what both show"
-            + ("." if links.complete else ", also through suppressed cells: there were too many pairs to look at.")
-        )
+        found.remaining.append(say("links_more" if links.complete else "links_more_pairs", name=one.name))
     found.beside = found.beside.model_copy(update={"figures": figures})
     return found
-
-
-_SIDES = {"joined": "in this release and not in {}", "left": "in {} and not in this release"}
 
 
 def _one_source(evidence: Evidence, one: EarlierRelease) -> bool:
@@ -316,7 +309,14 @@ def _one_key(
     return tuple(name for name, values in zip(tokens, found, strict=True) if values.both)
 
 
-def _exposed(limits: Thresholds, classes: CombinedClasses, *, certain: bool, most: int | None = 1) -> tuple[int, list[str]]:
+def _exposed(
+    limits: Thresholds,
+    classes: CombinedClasses,
+    *,
+    certain: bool,
+    most: int | None = 1,
+    counted: Literal["persons", "records"] = "records",
+) -> tuple[int, list[Said]]:
     """Count records whose class is large enough in one of the releases and not for who combines both; say which limits that breaks.
 
     ``most``: rows of one person, where ``classes`` count rows: they are then of as few persons as they can be, if combining took any away.
@@ -334,9 +334,7 @@ def _exposed(limits: Thresholds, classes: CombinedClasses, *, certain: bool, mos
     faults = []
     if limits.highest is not None and exposed:
         smallest = int(sizes[small].min())
-        faults.append(
-            f"{exposed} {{what}} are in classes below {k} (smallest {smallest}) that one of the releases does not have alone"
-        )
+        faults.append(say(f"{counted}_in_small", n=exposed, k=k, smallest=smallest))
     if certain and there.any():
         linked = classes.linked[there]
         together = prosecutor_verdict(ClassSizes.from_counts(linked), limits)
@@ -346,7 +344,12 @@ def _exposed(limits: Thresholds, classes: CombinedClasses, *, certain: bool, mos
             for judged in prosecutor_verdict(MatchSizes.of(side[there], linked), limits).failures
         }
         faults += [
-            f"{judged.measure} is {judged.value}, above {judged.limit}, for who combines both"
+            say(
+                "measure_both",
+                measure=say(f"measure_{judged.measure}"),
+                value=Number(str(judged.value)),
+                limit=Number(str(judged.limit)),
+            )
             for judged in together.failures
             if judged.measure != "highest_risk" and judged.measure not in alone
         ]

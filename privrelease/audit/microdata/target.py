@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from privrelease.relational.schema import Sink
     from privrelease.release.manifest import InternalManifest, Manifest
     from privrelease.release.runs import RunFolder
+    from privrelease.texts.sentences import Said
 
 __all__ = ["AuditTarget", "digests_of_source"]
 
@@ -42,7 +43,7 @@ class AuditTarget:
     internal: InternalManifest | None = None
     run: str | None = None
     without_source: bool = False
-    altered: tuple[str, ...] = ()
+    altered: tuple[Said, ...] = ()
     source_digests: tuple[str, ...] = ()
     other_keys: tuple[str, ...] = ()
 

@@ -22,18 +22,19 @@ from privrelease.audit.checks.aggregate_checks import (
     remaining,
 )
 from privrelease.audit.checks.charges import ledger_faults
-from privrelease.audit.checks.codes import NO_MANIFEST
 from privrelease.audit.checks.decision import decide
 from privrelease.audit.checks.facts import context_facts, identity_of, legal_facts
 from privrelease.audit.checks.great_expectations import figure_checks, source_checks
 from privrelease.audit.comparison.combine import with_earlier
 from privrelease.audit.document.model import AuditResult, Outcome
+from privrelease.audit.document.sentences import both
 from privrelease.audit.statistics.previous_releases import beside_statistics
 from privrelease.audit.statistics.privacy import ReleasedRow, privacy_section
 from privrelease.dp.composition import covers
 from privrelease.dp.draws import Draw
 from privrelease.dp.queries import Histogram, PrivateKeys, PublicKeys
 from privrelease.relational.treatments import NOISY
+from privrelease.texts.sentences import Number, listed, say
 from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
@@ -49,21 +50,15 @@ if TYPE_CHECKING:
     from privrelease.relational.schema import Sink
     from privrelease.release.manifest import Manifest
     from privrelease.release.privacy import PrivacyClaim
+    from privrelease.texts.sentences import Said
 
 __all__ = ["STATISTICS_CHECKS", "StatisticsTarget", "audit_statistics"]
 
 _MARK: Final = "not private: "
 _NUMBERS: Final = ("value", "low", "high", "scale", "epsilon", "delta")
 
-REMAINING: Final = (
-    "Whether the budget is fitting: epsilon bounds what the release adds to what is known of a person, whatever else is known.",
-    "Whether the unit is the person: who has several identifiers is protected by each of them alone.",
-    "Whether the figures are good enough for their purpose; their intervals say what the noise may have done.",
-    "Whether the release is lawful and necessary: the controller's decision, on the data-protection officer's advice.",
-)
-
-
-_NO_LEDGER: Final = "the ledger was not available"
+#: The codes of what no audit of such a release can settle.
+REMAINING: Final = ("remaining.budget", "remaining.unit", "remaining.purpose", "remaining.lawful")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,9 +70,9 @@ class StatisticsTarget:
     run: str | None = None
     charges: Charges | None = None
     """The ledger's record; None where it is not available, and then nothing is said about it."""
-    altered: tuple[str, ...] = ()
+    altered: tuple[Said, ...] = ()
     """Parts of the run that are no longer as they were decided upon, in words."""
-    ledger_fault: str | None = None
+    ledger_fault: Said | None = None
     """Why the ledger that should have been charged cannot be believed."""
 
 
@@ -119,9 +114,11 @@ def audit_statistics(
     ``earlier``: previous releases of the same persons.
     """
     evidence = _Evidence(plan, target, tuple(_read(plan, sink) for sink in target.files))
-    lacking: dict[Need, str] = {} if target.manifest is not None else {"manifest": NO_MANIFEST, "ledger": NO_MANIFEST}
+    lacking: dict[Need, Said] = {}
+    if target.manifest is None:
+        lacking = dict.fromkeys(("manifest", "ledger"), say("no_manifest"))
     if target.charges is None:
-        lacking["ledger"] = _NO_LEDGER
+        lacking["ledger"] = say("no_ledger")
     checks = run_checks(STATISTICS_CHECKS, evidence, lacking)
     legal = legal_facts(policy.legal, policy.missing_legal)
     on_file = figure_checks(plan.checks, plan.column_types, target.files, engine)
@@ -136,7 +133,7 @@ def audit_statistics(
     used = {column for query in plan.queries for column in (*query.columns, query.query.column)}
     audit = AuditResult(
         kind=plan.kind,
-        decision=decision.model_copy(update={"assessment_remaining": remaining(REMAINING, checks)}),
+        decision=decision.model_copy(update=both("assessment_remaining", remaining(REMAINING, checks))),
         identity=identity_of(policy, plan.id, target.run, outputs, audited_at, versions),
         legal=legal,
         context=context_facts(policy.context, policy.review),
@@ -209,41 +206,41 @@ def _number(value: object, sink: Sink) -> float | None:
 # ----------------------------------------------------------------------------------------------------------------------- checks
 
 
-def _readable(evidence: _Evidence) -> str | None:
+def _readable(evidence: _Evidence) -> Said | None:
     lost = [sink.label for sink, table in zip(evidence.target.files, evidence.tables, strict=True) if table is None]
     if lost or not evidence.tables:
-        return f"not readable as the long table of statistics: {', '.join(lost) or 'no file'}"
+        return say("not_statistics", files=listed(lost) if lost else say("no_output"))
     return None
 
 
-def _digests(evidence: _Evidence) -> str | None:
+def _digests(evidence: _Evidence) -> Said | None:
     return digest_mismatches(evidence.target.files, evidence.target.manifest, evidence.target.altered)
 
 
-def _same(evidence: _Evidence) -> str | None:
-    return None if all(table == evidence.tables[0] for table in evidence.tables) else "the files hold different figures"
+def _same(evidence: _Evidence) -> Said | None:
+    return None if all(table == evidence.tables[0] for table in evidence.tables) else say("other_figures")
 
 
-def _order(evidence: _Evidence) -> str | None:
+def _order(evidence: _Evidence) -> Said | None:
     asked = [query.id for query in evidence.plan.queries]
     seen = list(dict.fromkeys(row.query for row in evidence.rows))
     if any(query not in asked for query in seen):
-        return "there are figures that the plan does not ask for"
+        return say("unasked_figures")
     place = {query: number for number, query in enumerate(asked)}
     places = [place[row.query] for row in evidence.rows]
-    return None if places == sorted(places) else "queries are not in the order of the policy"
+    return None if places == sorted(places) else say("queries_order")
 
 
-def _groups(evidence: _Evidence) -> str | None:
+def _groups(evidence: _Evidence) -> Said | None:
     """Every declared key is there once, in its order; private keys are there at most once, sorted."""
     for query in evidence.plan.queries:
         found = [row.group for row in evidence.of(query)]
         if isinstance(query.keys, PrivateKeys):
             keys = [_keys(query, group) for group in found]
             if None in keys or keys != sorted(set(keys)):  # type: ignore[type-var]  # no None is left
-                return f"query {query.id}: its groups are not keys, each once, in ascending order"
+                return say("query_not_keys", query=query.id)
         elif found != list(_declared(query)):
-            return f"query {query.id}: its groups are not exactly the declared keys in their order"
+            return say("query_not_groups", query=query.id)
     return None
 
 
@@ -266,7 +263,7 @@ def _keys(query: StatisticPlan, group: str) -> tuple[str, ...] | None:
     return tuple(keys[name] for name in query.columns) if fits else None
 
 
-def _scales(evidence: _Evidence) -> str | None:
+def _scales(evidence: _Evidence) -> Said | None:
     for query in evidence.plan.queries:
         draw = query.shown
         unit = 1.0 if draw.mechanism == "permute_and_flip" else float(draw.grid)
@@ -279,61 +276,61 @@ def _scales(evidence: _Evidence) -> str | None:
                 one is not None and abs(one - other) <= 1e-12 * abs(other) for one, other in zip(stated, wanted, strict=True)
             )
             if not near or row.mechanism.removeprefix(_MARK) != draw.mechanism:
-                return f"query {query.id}: mechanism, scale, epsilon or delta are not those of the plan"
+                return say("query_scale", query=query.id)
     return None
 
 
-def _figures(evidence: _Evidence) -> str | None:
+def _figures(evidence: _Evidence) -> Said | None:
     """Figures are finite, and lie inside their intervals."""
     for row in evidence.rows:
         value, low, high = (row.numbers[name] for name in ("value", "low", "high"))
         if any(number is not None and not isfinite(number) for number in row.numbers.values()):
-            return f"query {row.query}: a figure is not finite"
+            return say("query_infinite", query=row.query)
         if value is None and evidence.plan.min_count is None:
-            return f"query {row.query}: a figure is missing"
+            return say("query_missing", query=row.query)
         if value is not None and ((low is not None and low > value) or (high is not None and high < value)):
-            return f"query {row.query}: a figure lies outside its interval"
+            return say("query_outside", query=row.query)
     return None
 
 
-def _budget(evidence: _Evidence) -> str | None:
+def _budget(evidence: _Evidence) -> Said | None:
     plan = evidence.plan
     if not plan.cost.fits(plan.budget):
-        return f"the draws cost epsilon {plan.cost.epsilon}, delta {plan.cost.delta}: more than the budget"
+        return say("cost_over", epsilon=Number(str(plan.cost.epsilon)), delta=Number(str(plan.cost.delta)))
     manifest = evidence.target.manifest
     if manifest is None:
         return None
     claim = manifest.privacy
     if claim is None:
-        return "the manifest claims no differential privacy"
+        return say("no_claim")
     if (claim.epsilon, claim.delta) != (str(plan.cost.epsilon), str(plan.cost.delta)):
-        return f"the manifest claims epsilon {claim.epsilon}, the draws of the plan cost {plan.cost.epsilon}"
+        return say("claim_differs", epsilon=Number(claim.epsilon), cost=Number(str(plan.cost.epsilon)))
     stated = [draw for query in claim.queries for draw in query.draws]
     if stated != [draw.record() for draw in plan.draws]:
-        return "the manifest does not list every draw of the plan, and nothing else"
+        return say("draws_differ")
     return _composition(plan, claim)
 
 
-def _composition(plan: StatisticsPlan, claim: PrivacyClaim) -> str | None:
+def _composition(plan: StatisticsPlan, claim: PrivacyClaim) -> Said | None:
     """Compose again the draws that the manifest lists, from mechanism, sensitivity, scale and grid."""
     families = [(tuple(part.queries for part in one.parts), one.most) for one in plan.apart]
     if [(one.parts, one.at_most) for one in claim.apart] != families or claim.accountant != plan.composed.accountant:
-        return "the manifest adds its draws up by another rule than the plan"
+        return say("other_rule")
     stated = tuple(Draw.from_record(draw) for query in claim.queries for draw in query.draws)
     if not covers(plan.cost, stated, claim.accountant, plan.apart):
-        return f"the draws that the manifest lists cost more together than epsilon {claim.epsilon}, delta {claim.delta}"
+        return say("draws_cost_more", epsilon=Number(claim.epsilon), delta=Number(claim.delta))
     return None
 
 
-def _secret(evidence: _Evidence) -> str | None:
+def _secret(evidence: _Evidence) -> Said | None:
     manifest = evidence.target.manifest
     seeded = manifest is not None and manifest.privacy is not None and not manifest.privacy.private
     if seeded or any(row.mechanism.startswith(_MARK) for row in evidence.rows):
-        return "the noise came from a seed (--test-noise): whoever knows it can take it off. The release is not private"
+        return say("seeded")
     return None
 
 
-def _charged(evidence: _Evidence) -> str | None:
+def _charged(evidence: _Evidence) -> Said | None:
     target = evidence.target
     return ledger_faults(target.manifest, target.charges, target.ledger_fault)
 

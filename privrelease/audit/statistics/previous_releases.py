@@ -13,10 +13,12 @@ from math import sqrt
 from typing import TYPE_CHECKING, Final
 
 from privrelease.audit.checks.aggregate_checks import cells_of_file, number_text
-from privrelease.audit.comparison.combine import earlier_check, named, set_aside, together
+from privrelease.audit.comparison.combine import against_cap, earlier_check, named, set_aside, together, total_cost
 from privrelease.audit.document.model import Figure, Outcome, Visibility
 from privrelease.audit.document.previous_releases import ComparedRelease
+from privrelease.audit.document.sentences import coded
 from privrelease.dp.budget import Budget, total
+from privrelease.texts.sentences import Number, listed, say
 from privrelease.units import Delta, Epsilon
 
 if TYPE_CHECKING:
@@ -30,13 +32,14 @@ if TYPE_CHECKING:
     from privrelease.plan.statistics.plan import StatisticsPlan
     from privrelease.release.manifest import Manifest
     from privrelease.release.privacy import QueryClaim
+    from privrelease.texts.sentences import Said
 
 __all__ = ["beside_statistics"]
 
-#: What to say of exact releases of the same persons: noise hides nothing that they show.
+#: The sentences about exact releases of the same persons: noise hides nothing that they show.
 _EXACT: Final = {
-    "rows": "Which of these figures can be counted exactly in the rows of {}, which were released without noise of the same persons.",
-    "cells": "Which of these figures the cells of {} give exactly, which were released without noise of the same persons.",
+    "rows": "exact_rows",
+    "cells": "exact_cells",
 }
 _BUDGET, _REPEATED = "AUDIT-EARLIER-BUDGET", "AUDIT-EARLIER-REPEATED"
 
@@ -50,7 +53,7 @@ def beside_statistics(
     releases: what either drew was paid for, whether or not the noise came out alike.
     """
     looked: list[ComparedRelease] = []
-    remaining: list[str] = []
+    remaining: list[Said] = []
     counted: list[tuple[EarlierRelease, Budget]] = []
     ours = frozenset() if manifest is None else {output.sha256 for output in manifest.outputs}
     for one in earlier.releases:
@@ -61,13 +64,13 @@ def beside_statistics(
         cost = None if aside is not None else _cost(one)
         if aside is not None and one.content in _EXACT and one.held:
             looked.append(aside[0].model_copy(update={"note": "exact"}))
-            remaining.append(_EXACT[one.content].format(one.name))
+            remaining.append(say(_EXACT[one.content], name=one.name))
         elif aside is not None:
             looked.append(aside[0])
             remaining += aside[1]
         elif cost is None:
             looked.append(ComparedRelease(release=one.name, run=one.run, looked="unreadable"))
-            remaining.append(f"What {one.name} cost: its file could not be read.")
+            remaining.append(say("cost_unread", name=one.name))
         else:
             figures = {
                 "epsilon": Figure.of(cost.epsilon.value, visibility=Visibility.RECIPIENT),
@@ -111,26 +114,23 @@ def _budget(
     own_unit = "row" if plan.unit is None else plan.unit.column
     others = [one for one, _ in counted if _unit_of(one) not in {None, own_unit}]
     counted = [(one, cost) for one, cost in counted if one not in others]
-    names = named([one.name for one, _ in counted]) if counted else "this one"
+    names = named([one.name for one, _ in counted]) if counted else say("this_one")
     if charges is not None and charges.spent:
         charged = {one.claim.run for one in charges.spent}
         unknown = [(one, cost) for one, cost in counted if one.run not in charged and cost.epsilon.value]
         spent = total((*(one.claim.cost for one in charges.spent), *(cost for _, cost in unknown)))
-        uncharged = f", of which the ledger does not know {named([one.name for one, _ in unknown])}" if unknown else ""
     else:
         own = plan.cost if manifest is None or manifest.privacy is None else _of_queries(manifest.privacy.queries)
         spent = total((own, *(cost for _, cost in counted)))
-        uncharged = ""
+        unknown = []
     caps = [charges.cap] if charges is not None and charges.cap is not None else []
     caps += [policy.ledger.cap] if policy.ledger is not None else []
-    said = f"all releases of these persons together cost epsilon {spent.epsilon}, delta {spent.delta}{uncharged}"
+    said = total_cost(spent, [one.name for one, _ in unknown])
     if others:
-        said += f", without {named([one.name for one in others])}, whose unit is another: what protects rows and persons does not add up"
+        said = say("cost_without", cost=said, names=named([one.name for one in others]))
     observed = Figure.of(spent.epsilon.value, visibility=Visibility.RECIPIENT)
     over = next((cap for cap in caps if not spent.fits(cap)), None)
-    faults = [] if over is None else [f"{said}: more than the cap of epsilon {over.epsilon}, delta {over.delta}"]
-    fine = f"{said}, {names} included" + ("" if caps else "; no cap is known")
-    return earlier_check(_BUDGET, faults, fine, observed)
+    return earlier_check(_BUDGET, *against_cap(said, names, over, known=bool(caps)), observed)
 
 
 def _unit_of(one: EarlierRelease) -> str | None:
@@ -149,15 +149,15 @@ def _repeated(plan: StatisticsPlan, manifest: Manifest | None, earlier: Sequence
             if claim is None or claim.snapshot != plan.snapshot or not _same_stream(one.manifest, manifest):
                 continue
             times.update(mine[key] for query in claim.queries if not query.served_again and (key := _question(query)) in mine)
-    fine = "no question about this state of the data was answered with other noise before"
-    result = earlier_check(_REPEATED, (), fine)
+    result = earlier_check(_REPEATED, (), say("not_asked_before"))
     if not times:
         return result
     words = [
-        f"{query} {count + 1} times: the average has {1 / sqrt(count + 1):.0%} of the noise" for query, count in times.items()
+        say("asked_times", query=query, times=count + 1, share=Number(f"{1 / sqrt(count + 1):.0%}"))
+        for query, count in times.items()
     ]
-    message = f"answered with noise of their own, and paid for, {'; '.join(words)}"
-    return result.model_copy(update={"outcome": Outcome.WARN, "message": message})
+    message = say("asked_again", queries=listed(words, "semicolon"))
+    return result.model_copy(update={"outcome": Outcome.WARN, "message": str(message), "message_coded": coded(message)})
 
 
 def _same_stream(one: Manifest | None, other: Manifest | None) -> bool:

@@ -15,6 +15,7 @@ from privrelease.audit.attacks.setup import AttackSetup, Auxiliary, Table
 from privrelease.audit.document.model import Figure
 from privrelease.audit.document.visibility import Audience
 from privrelease.errors import PrivreleaseError
+from privrelease.texts.sentences import say
 
 if TYPE_CHECKING:
     from privrelease.audit.document.attacks import AttacksFacts
@@ -35,15 +36,15 @@ def attack(evidence: SyntheticEvidence, beside: BesideSource | None) -> tuple[At
     plan = evidence.plan.attacks
     if plan is None:
         return None, ()
-    found, why = None, "it needs the file and the source, one of which was not read"
+    found, why = None, say("attack_needs_both")
     if beside is not None and evidence.first is not None:
         if evidence.marked and evidence.plan.columns[0].name in plan.columns:
-            why = "the file is marked as not private: its first column has another name"
+            why = say("attack_marked")
         else:
             try:
                 found = _ground(evidence, plan, beside)
             except PrivreleaseError as error:
-                why = f"a file that it needs could not be read ({error.code})"
+                why = say("attack_file_unread", code=error.code)
     made = tuple(planned(plan, why)) if found is None else tuple(tried(found))
     control = None if plan.control is None else plan.control.label
     held = None if beside is None or beside.held is None else Figure.of(beside.held.total, "count")

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Final
 from privrelease.audit.attacks.assessment import ATTACK_CHECKS
 from privrelease.audit.check import check_findings, run_checks
 from privrelease.audit.checks.aggregate_checks import remaining
-from privrelease.audit.checks.codes import NO_MANIFEST
 from privrelease.audit.checks.decision import decide
 from privrelease.audit.checks.facts import column_facts, context_facts, identity_of, legal_facts
 from privrelease.audit.checks.great_expectations import figure_checks, source_checks
 from privrelease.audit.comparison.combine import with_earlier
 from privrelease.audit.document.model import AuditResult, DataFacts, Figure, OutputFacts, Visibility
+from privrelease.audit.document.sentences import both
 from privrelease.audit.synthetic.attacks import attack
 from privrelease.audit.synthetic.checks import SYNTHETIC_CHECKS
 from privrelease.audit.synthetic.evidence import SyntheticEvidence, read_file
@@ -27,6 +27,7 @@ from privrelease.audit.synthetic.source import beside_source
 from privrelease.plan.model import ReleasedColumn
 from privrelease.relational.treatments import REMOVED, Synthetic
 from privrelease.release.digests import sha256_of
+from privrelease.texts.sentences import say
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -37,17 +38,12 @@ if TYPE_CHECKING:
     from privrelease.engine.protocol.audit import AuditEngine
     from privrelease.plan.model import Plan
     from privrelease.plan.synthetic.plan import SyntheticPlan
+    from privrelease.texts.sentences import Said
 
 __all__ = ["audit_synthetic"]
 
-REMAINING: Final = (
-    "Whether the budget is fitting: epsilon bounds what the release adds to what is known of a person, whatever else is known.",
-    "Whether the unit is the person: who has several identifiers is protected by each of them alone.",
-    "Whether the rows are good enough for their purpose: what the model did not measure is not in them, and noise is.",
-    "Whether recipients understand that no row is a person: nothing that is true of a synthetic row need be true of anybody.",
-    "Whether the release is lawful and necessary: the controller's decision, on the data-protection officer's advice.",
-)
-_NO_LEDGER: Final = "the ledger was not available"
+#: The codes of what no audit of such a release can settle.
+REMAINING: Final = ("remaining.budget", "remaining.unit", "remaining.rows_fit", "remaining.understood", "remaining.lawful")
 
 
 def audit_synthetic(
@@ -67,9 +63,11 @@ def audit_synthetic(
     seeded = target.manifest is not None and target.manifest.privacy is not None and not target.manifest.privacy.private
     files = tuple(read_file(sink, plan.columns, engine, marked=seeded) for sink in target.files)
     evidence = SyntheticEvidence(plan, target, files, engine)
-    lacking: dict[Need, str] = {} if target.manifest is not None else {"manifest": NO_MANIFEST, "ledger": NO_MANIFEST}
+    lacking: dict[Need, Said] = {}
+    if target.manifest is None:
+        lacking = dict.fromkeys(("manifest", "ledger"), say("no_manifest"))
     if target.charges is None and target.ledger_fault is None:
-        lacking["ledger"] = _NO_LEDGER
+        lacking["ledger"] = say("no_ledger")
     checks = run_checks(SYNTHETIC_CHECKS, evidence, lacking)
     legal = legal_facts(policy.legal, policy.missing_legal)
     types = {column.name: column.type for column in plan.columns}
@@ -85,7 +83,7 @@ def audit_synthetic(
     decision = decide((), None, checks, findings, legal)
     audit = AuditResult(
         kind=plan.kind,
-        decision=decision.model_copy(update={"assessment_remaining": remaining(REMAINING, checks)}),
+        decision=decision.model_copy(update=both("assessment_remaining", remaining(REMAINING, checks))),
         identity=identity_of(policy, plan.id, target.run, _outputs(evidence), audited_at, versions),
         legal=legal,
         context=context_facts(policy.context, policy.review),

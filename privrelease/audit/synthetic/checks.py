@@ -15,6 +15,7 @@ from privrelease.audit.checks.charges import ledger_faults
 from privrelease.relational.coded_columns import BinnedCells, DiscoveredCells, DiscoveredRange, step_of
 from privrelease.relational.filters import Among, Both, Comparison, Either, Missing, Negated, columns_of
 from privrelease.relational.schema import ColumnType, Role
+from privrelease.texts.sentences import Number, every, listed, say
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -25,20 +26,21 @@ if TYPE_CHECKING:
     from privrelease.policy.synthetic.columns import MadeColumn
     from privrelease.relational.coded_columns import CellsOf
     from privrelease.relational.filters import Filter, Value
+    from privrelease.texts.sentences import Said
 
 __all__ = ["SYNTHETIC_CHECKS"]
 
 
-def _files(evidence: SyntheticEvidence) -> str | None:
+def _files(evidence: SyntheticEvidence) -> Said | None:
     faults = [
-        f"{sink.label}: {read.fault}"
+        say("left_over", file=sink.label, what=read.fault)
         for sink, read in zip(evidence.target.files, evidence.files, strict=True)
         if read.fault is not None
     ]
-    return "; ".join(faults) or (None if evidence.files else "there is no file")
+    return every(faults) or (None if evidence.files else say("no_files"))
 
 
-def _same(evidence: SyntheticEvidence) -> str | None:
+def _same(evidence: SyntheticEvidence) -> Said | None:
     """The digests, and whether all files hold the same rows."""
     import numpy as np
 
@@ -51,7 +53,7 @@ def _same(evidence: SyntheticEvidence) -> str | None:
     names = [column.name for column in read[0].columns]
     tables = evidence.engine.class_tables(read, names)
     counted = [sorted(zip(map(tuple, np.asarray(one.codes).tolist()), one.counts.tolist(), strict=True)) for one in tables]
-    return None if all(one == counted[0] for one in counted) else "the files hold different rows"
+    return None if all(one == counted[0] for one in counted) else say("other_rows")
 
 
 def _values(evidence: SyntheticEvidence, column: str) -> list[Any]:
@@ -65,12 +67,12 @@ def _plain(values: pa.Array) -> list[Any]:
     return list(values.to_pylist())
 
 
-def _domain(evidence: SyntheticEvidence) -> str | None:
+def _domain(evidence: SyntheticEvidence) -> Said | None:
     if evidence.first is None:
-        return "no file can be read"
+        return say("no_file")
     outside = [one.column for one in evidence.cells() if not _inside(one, _values(evidence, one.column))]
     if outside:
-        return f"there are values outside the declared domain, or off its grid: {', '.join(outside)}"
+        return say("outside_grid", columns=listed(outside))
     return None
 
 
@@ -93,9 +95,9 @@ def _text(value: object) -> str:
     return ("true" if value else "false") if isinstance(value, bool) else str(value)
 
 
-def _made(evidence: SyntheticEvidence) -> str | None:
+def _made(evidence: SyntheticEvidence) -> Said | None:
     if evidence.first is None:
-        return "no file can be read"
+        return say("no_file")
     for one in evidence.plan.made:
         wrong = _made_wrong(evidence, one)
         if wrong is not None:
@@ -103,31 +105,31 @@ def _made(evidence: SyntheticEvidence) -> str | None:
     return None
 
 
-def _made_wrong(evidence: SyntheticEvidence, one: MadeColumn) -> str | None:
+def _made_wrong(evidence: SyntheticEvidence, one: MadeColumn) -> Said | None:
     """Every text after the pattern, none missing; with ``unique`` as many different ones as rows."""
     assert evidence.first is not None
     seen, rows = 0, 0
     for block in evidence.engine.value_rows(evidence.first, evidence.name(one.name)):
         texts = _plain(block.values)
         if any(not isinstance(text, str) or not one.pattern.matches(text) for text in texts):
-            return f"{one.name} holds a text that its pattern does not describe"
+            return say("pattern_broken", column=one.name)
         seen, rows = seen + len(texts), rows + int(block.rows.sum())
     if rows != evidence.first.n_rows:
-        return f"a text of {one.name} is missing"
+        return say("made_missing", column=one.name)
     if one.unique and seen != rows:
-        return f"a text of {one.name} appears twice"
+        return say("made_twice", column=one.name)
     return None
 
 
-def _zeros(evidence: SyntheticEvidence) -> str | None:
+def _zeros(evidence: SyntheticEvidence) -> Said | None:
     if evidence.first is None:
-        return "no file can be read"
+        return say("no_file")
     broken = [
         text
         for rule, text in zip(evidence.plan.impossible, evidence.plan.rules, strict=True)
         if any(_truth(rule, row) for row in _rows(evidence, sorted(columns_of(rule))))
     ]
-    return f"there are rows that the policy calls impossible: {'; '.join(broken)}" if broken else None
+    return say("impossible_made", rules=listed(broken, "semicolon")) if broken else None
 
 
 def _rows(evidence: SyntheticEvidence, columns: list[str]) -> Iterable[Mapping[str, Value | None]]:
@@ -184,63 +186,63 @@ def _ordered(left: Any, right: Any) -> int:  # noqa: ANN401  cells and literals 
     return int(left > right) - int(left < right)
 
 
-def _count(evidence: SyntheticEvidence) -> str | None:
+def _count(evidence: SyntheticEvidence) -> Said | None:
     if evidence.first is None:
-        return "no file can be read"
+        return say("no_file")
     plan, claim, rows = evidence.plan, evidence.claim, evidence.first.n_rows
     if plan.rows is not None and rows != plan.rows:
-        return f"there are {rows} rows, and {plan.rows} were asked for"
+        return say("rows_asked", n=rows, asked=plan.rows)
     if claim is not None:
         total = dict(claim.figures).get("noisy_total")
         if claim.noisy_rows != (plan.rows is None) or claim.rows != rows or (plan.rows is None and total != rows):
-            return "the number of rows is not the one that the run states"
+            return say("rows_stated")
     return None
 
 
-def _direct(evidence: SyntheticEvidence) -> str | None:
+def _direct(evidence: SyntheticEvidence) -> Said | None:
     made = {one.name for one in evidence.plan.made}
     direct = [one.name for one in evidence.plan.columns if one.role is Role.DIRECT and one.name not in made]
-    return f"direct identifiers are modelled: {', '.join(direct)}" if direct else None
+    return say("direct_modelled", columns=listed(direct)) if direct else None
 
 
-def _secret(evidence: SyntheticEvidence) -> str | None:
+def _secret(evidence: SyntheticEvidence) -> Said | None:
     claim = evidence.privacy
     if (claim is not None and not claim.private) or evidence.marked:
-        return "the noise came from a seed (--test-noise): whoever knows it can take it off. The release is not private"
+        return say("seeded")
     return None
 
 
-def _budget(evidence: SyntheticEvidence) -> str | None:
+def _budget(evidence: SyntheticEvidence) -> Said | None:
     """The draws within what was reserved, that within the budget, and the claim as the plan has it; composed again from the records alone."""
     plan = evidence.plan
     wrong = _claimed(evidence)
     if wrong is not None:
         return wrong
     if not plan.reserved.within(plan.budget):
-        return "what is reserved costs more than the budget"
+        return say("reserved_over")
     if not evidence.draws:
-        return "the manifest lists no draw, or one that is not valid"
+        return say("no_valid_draw")
     if not plan.reserved.covers(evidence.draws):
-        return "the draws that the manifest lists cost more than was reserved"
+        return say("draws_over_reserved")
     return _sensitivities(evidence)
 
 
-def _claimed(evidence: SyntheticEvidence) -> str | None:
+def _claimed(evidence: SyntheticEvidence) -> Said | None:
     plan, claim, stated = evidence.plan, evidence.privacy, evidence.claim
     if claim is None or stated is None:
-        return "the manifest claims no differential privacy, or does not say how the rows were made"
+        return say("no_claim_of_rows")
     if (claim.epsilon, claim.delta) != (str(plan.budget.epsilon), str(plan.budget.delta)):
-        return f"the manifest claims epsilon {claim.epsilon}, delta {claim.delta}, and the plan spends another budget"
+        return say("claims_other_budget", epsilon=Number(claim.epsilon), delta=Number(claim.delta))
     who = ("row" if plan.unit is None else plan.unit.column, plan.setting.neighbours.value, plan.setting.contribution.max_rows)
     if (claim.unit, claim.neighbours, claim.max_rows) != who or claim.accountant != plan.reserved.accountant:
-        return "the manifest protects others than the plan, or adds its draws up by another rule"
+        return say("protects_others")
     holdout = None if plan.holdout is None else str(plan.holdout)
     if (stated.method, stated.holdout) != (plan.method, holdout):
-        return "the manifest names another method or holdout than the plan"
+        return say("other_method")
     return None
 
 
-def _sensitivities(evidence: SyntheticEvidence) -> str | None:
+def _sensitivities(evidence: SyntheticEvidence) -> Said | None:
     """A measurement of rows moves by what one person holds, whatever the run says."""
     from privrelease.dp.envelope import marginal_name
     from privrelease.dp.sensitivity import of_group_counts, of_group_persons
@@ -253,9 +255,9 @@ def _sensitivities(evidence: SyntheticEvidence) -> str | None:
     for draw in evidence.draws or ():
         wanted = least.get(draw.figure)
         if wanted is not None and draw.sensitivity != wanted:
-            return f"a draw of {draw.query[:80]} states another sensitivity than one person has"
+            return say("other_sensitivity", query=draw.query[:80])
         if draw.figure == "choice" and draw.sensitivity.l1 < least["cells"].l1 / draw.grid:
-            return "a choice states a smaller sensitivity than one person has"
+            return say("smaller_sensitivity")
     draws, discoveries = evidence.draws or (), evidence.plan.discoveries
     keys = sum(draw.figure == "keys" for draw in draws)
     bounds = {
@@ -263,10 +265,10 @@ def _sensitivities(evidence: SyntheticEvidence) -> str | None:
     }
     found = [draw.query for draw in draws if draw.query.startswith(("bounds 1 of ", "bounds 2 of "))]
     same = keys == sum(one.failure is not None for one in discoveries) and sorted(found) == sorted(bounds)
-    return None if same else "the manifest lists other discoveries than the plan asks for"
+    return None if same else say("other_discoveries")
 
 
-def _charged(evidence: SyntheticEvidence) -> str | None:
+def _charged(evidence: SyntheticEvidence) -> Said | None:
     target = evidence.target
     return ledger_faults(target.manifest, target.charges, target.ledger_fault)
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 from privrelease.errors import PrivreleaseError
 from privrelease.relational.coded_columns import DiscoveredCells, DiscoveredRange
 from privrelease.relational.schema import ColumnFormat, ColumnType, FileFormat, SinkKind, SourceKind, TableSource
+from privrelease.texts.sentences import listed, say
 from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from privrelease.relational.schema import Column, Sink
     from privrelease.release.manifest import Manifest
     from privrelease.release.privacy import PrivacyClaim, SyntheticClaim, SyntheticColumn
+    from privrelease.texts.sentences import Said
 
 __all__ = ["MARK", "ReadFile", "SyntheticEvidence", "SyntheticTarget", "read_file"]
 
@@ -42,9 +44,9 @@ class SyntheticTarget:
     run: str | None = None
     charges: Charges | None = None
     """The ledger's record; None where it is not available, and then nothing is said about it."""
-    altered: tuple[str, ...] = ()
+    altered: tuple[Said, ...] = ()
     """Parts of the run that are no longer as they were decided upon, in words."""
-    ledger_fault: str | None = None
+    ledger_fault: Said | None = None
     """Why the ledger that should have been charged cannot be believed."""
     source_digests: tuple[str, ...] = ()
     """Keyed digests of the source's files; they choose who is attacked."""
@@ -57,7 +59,7 @@ class ReadFile:
     """A file as it was read: its rows, or ``fault``, why it is not the table that was planned."""
 
     staged: Staged | None = None
-    fault: str | None = None
+    fault: Said | None = None
 
 
 def read_file(sink: Sink, columns: tuple[Column, ...], engine: AuditEngine, *, marked: bool) -> ReadFile:
@@ -71,14 +73,14 @@ def read_file(sink: Sink, columns: tuple[Column, ...], engine: AuditEngine, *, m
         if sink.kind is not SinkKind.CSV:
             found = engine.open_release(sink, wanted).columns
             if [name for name, _ in found] != [column.name for column in wanted]:
-                return ReadFile(fault="its columns are not those of the plan, in their order")
+                return ReadFile(fault=say("other_columns"))
             types = {column.name: _bare(column.type) for column in wanted}
             other = [name for name, kind in found if _bare(kind) is not types[name]]
             if other:
-                return ReadFile(fault=f"the type of {', '.join(other)} is not that of the plan")
+                return ReadFile(fault=say("other_type", columns=listed(other)))
         staged = engine.stage(source)
     except PrivreleaseError as error:
-        return ReadFile(fault=f"it cannot be read as planned ({error.code})")
+        return ReadFile(fault=say("unreadable_as_planned", code=error.code))
     return ReadFile(staged)
 
 

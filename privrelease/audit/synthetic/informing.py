@@ -13,6 +13,7 @@ from privrelease.audit.attacks.rates import Rate, advantage
 from privrelease.audit.check import POLICY_CHECK, Check, CheckOutcome, passed, result_of, run_checks, unevaluated, warned
 from privrelease.audit.checks.findings import per_cent
 from privrelease.audit.document.model import Figure, Outcome, Visibility
+from privrelease.texts.sentences import every, listed, of_key, say, share_of
 
 if TYPE_CHECKING:
     from privrelease.audit.document.model import CheckResult
@@ -24,7 +25,6 @@ __all__ = ["INFORMING_CHECKS", "informing_checks"]
 
 #: A model that keeps nothing of single rows is suspected in one run of 200.
 _CONFIDENCE: Final = Fraction("0.99")
-_NOT_READ: Final = "the source was not read"
 
 
 def _copies(beside: BesideSource) -> CheckOutcome:
@@ -35,13 +35,13 @@ def _copies(beside: BesideSource) -> CheckOutcome:
     ours, theirs = (Rate(*counts) for counts in beside.alone())
     gain = advantage(ours, theirs, _CONFIDENCE)
     if gain.value is None or gain.interval is None:
-        return unevaluated("there is no row to look for whose cells no other row of the source has")
+        return unevaluated(say("copies_none"))
     assert ours.value is not None
     assert theirs.value is not None
-    shares = f"of rows whose cells no other row has, {per_cent(ours.value)} of the fitted and {per_cent(theirs.value)} of the held-out are present"
+    fitted, held = share_of(per_cent(ours.value)), share_of(per_cent(theirs.value))
     if gain.interval.low > 0:
-        return warned(f"{shares}: more than a model that keeps nothing of single rows would explain")
-    return replace(passed(shares), visibility=Visibility.INTERNAL)
+        return warned(say("copies_more", fitted=fitted, held=held))
+    return replace(passed(say("copies", fitted=fitted, held=held)), visibility=Visibility.INTERNAL)
 
 
 #: In the order in which they are reported; no one can be compared with where no one is held out.
@@ -72,7 +72,7 @@ def _measured(check: CheckPlan, beside: BesideSource | None) -> CheckResult:
     made = replace(
         POLICY_CHECK,
         id=check.id,
-        title=f"{check.expect} ({', '.join(columns)})",
+        title=say("title_of", what=check.expect, columns=listed(columns)),
         severity="warn",
         private=True,
         location=check.location,
@@ -82,16 +82,15 @@ def _measured(check: CheckPlan, beside: BesideSource | None) -> CheckResult:
 
 def _error(check: CheckPlan, columns: tuple[str, ...], beside: BesideSource | None) -> CheckOutcome:
     if beside is None:
-        return unevaluated(_NOT_READ)
+        return unevaluated(say("source_not_read"))
     ours, theirs = beside.error_of(columns)
     if ours is None or check.maximum is None:
-        return unevaluated("there is no row to compare, or the columns have too many cells together")
+        return unevaluated(say("no_row_to_compare"))
     error = Fraction(f"{ours:.12g}")
-    held = (
-        ""
-        if theirs is None
-        else f"; the held-out persons differ from the fitted ones by {per_cent(Fraction(f'{theirs:.12g}'))}"
-    )
-    said = f"total variation from the fitted rows, by cell, is {per_cent(error)}; the policy asks for at most {per_cent(check.maximum)}{held}"
+    most = of_key("fragment.at_most", n=share_of(per_cent(check.maximum)))
+    said = say("asks_variation", figure=share_of(per_cent(error)), bounds=most)
+    if theirs is not None:
+        held = say("held_differ", share=share_of(per_cent(Fraction(f"{theirs:.12g}"))))
+        said = every((said, held)) or said
     outcome = Outcome.PASS if error <= check.maximum else Outcome.WARN
     return CheckOutcome(outcome, said, Figure.of(error, "share"), Figure.of(check.maximum, "share"), Visibility.INTERNAL)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from privrelease.audit.comparison.combine import earlier_check, named, together
+from privrelease.audit.comparison.combine import against_cap, earlier_check, named, together, total_cost
 from privrelease.audit.document.model import Figure, Visibility
 from privrelease.audit.document.previous_releases import ComparedRelease
 from privrelease.dp.budget import Budget, total
+from privrelease.texts.sentences import say
 from privrelease.units import Delta, Epsilon
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from privrelease.plan.model import Plan
     from privrelease.plan.synthetic.plan import SyntheticPlan
     from privrelease.release.manifest import Manifest
+    from privrelease.texts.sentences import Said
 
 __all__ = ["beside_synthetic"]
 
@@ -32,7 +34,7 @@ def beside_synthetic(
 ) -> PreviousReleaseFindings:
     """Add up what a synthetic release and every earlier one with differential privacy cost."""
     looked: list[ComparedRelease] = []
-    rest: list[str] = []
+    rest: list[Said] = []
     counted: list[tuple[EarlierRelease, Budget]] = []
     ours = frozenset() if manifest is None else {output.sha256 for output in manifest.outputs}
     own_unit = "row" if plan.unit is None else plan.unit.column
@@ -52,10 +54,10 @@ def beside_synthetic(
             counted.append((one, cost))
         elif one.content in _EXACT and one.held:
             looked.append(ComparedRelease(release=one.name, run=one.run, looked="other_kind", note="exact"))
-            rest.append(f"What {one.name} discloses without noise of the same persons: epsilon does not cover it.")
+            rest.append(say("beyond_epsilon", name=one.name))
         else:
             looked.append(ComparedRelease(release=one.name, run=one.run, looked="other_kind"))
-            rest.append(f"What {one.name} discloses together with this release: the two were not compared.")
+            rest.append(say("not_compared", name=one.name))
     checks = () if not counted else (_budget(plan, policy, charges, counted),)
     return together(looked, checks, rest, earlier)
 
@@ -63,19 +65,16 @@ def beside_synthetic(
 def _budget(
     plan: SyntheticPlan, policy: Plan, charges: Charges | None, counted: Sequence[tuple[EarlierRelease, Budget]]
 ) -> CheckResult:
-    uncharged = ""
+    unknown: list[tuple[EarlierRelease, Budget]] = []
     if charges is not None and charges.spent:
         charged = {one.claim.run for one in charges.spent}
         unknown = [(one, cost) for one, cost in counted if one.run not in charged and cost.epsilon.value]
         spent = total((*(one.claim.cost for one in charges.spent), *(cost for _, cost in unknown)))
-        if unknown:
-            uncharged = f", of which the ledger does not know {named([one.name for one, _ in unknown])}"
     else:
         spent = total((plan.budget, *(cost for _, cost in counted)))
     caps = [charges.cap] if charges is not None and charges.cap is not None else []
     caps += [policy.ledger.cap] if policy.ledger is not None else []
-    said = f"all releases of these persons together cost epsilon {spent.epsilon}, delta {spent.delta}{uncharged}"
+    said = total_cost(spent, [one.name for one, _ in unknown])
     over = next((cap for cap in caps if not spent.fits(cap)), None)
-    faults = [] if over is None else [f"{said}: more than the cap of epsilon {over.epsilon}, delta {over.delta}"]
-    fine = f"{said}, {named([one.name for one, _ in counted])} included" + ("" if caps else "; no cap is known")
-    return earlier_check(_BUDGET, faults, fine, Figure.of(spent.epsilon.value, visibility=Visibility.RECIPIENT))
+    found = against_cap(said, named([one.name for one, _ in counted]), over, known=bool(caps))
+    return earlier_check(_BUDGET, *found, Figure.of(spent.epsilon.value, visibility=Visibility.RECIPIENT))

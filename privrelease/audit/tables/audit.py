@@ -12,7 +12,6 @@ from privrelease.audit.check import (
     run_checks,
 )
 from privrelease.audit.checks.aggregate_checks import data_of, output_facts, remaining
-from privrelease.audit.checks.codes import NO_MANIFEST
 from privrelease.audit.checks.decision import decide
 from privrelease.audit.checks.facts import (
     context_facts,
@@ -28,13 +27,15 @@ from privrelease.audit.checks.great_expectations import figure_checks
 from privrelease.audit.comparison.combine import with_earlier
 from privrelease.audit.comparison.previous_release import UnreadableRelease
 from privrelease.audit.document.model import AuditResult, Figure, Visibility
+from privrelease.audit.document.sentences import both
 from privrelease.audit.document.tables import IntervalFacts, TableFacts
 from privrelease.audit.tables.beside_rows import table_beside_rows
-from privrelease.audit.tables.checks import NO_SOURCE, TABLE_CHECKS
+from privrelease.audit.tables.checks import TABLE_CHECKS
 from privrelease.audit.tables.evidence import TableEvidence, TableTarget, table_evidence
 from privrelease.audit.tables.previous_releases import beside_tables
 from privrelease.relational.schema import ColumnType
 from privrelease.relational.treatments import AGGREGATED
+from privrelease.texts.sentences import say
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -44,17 +45,12 @@ if TYPE_CHECKING:
     from privrelease.engine.protocol.audit import AuditEngine
     from privrelease.plan.model import Plan
     from privrelease.plan.tables.plan import TablePlan
+    from privrelease.texts.sentences import Said
 
 __all__ = ["TableTarget", "audit_table"]
 
-_TOO_MANY: Final = "it and this table have too many cells of all columns together"
-
-REMAINING: Final = (
-    "Whether other tables or outside figures of the same persons, combined with this one, give cells back.",
-    "Whether who contributes knows more of the others than the rules assume.",
-    "Whether what a group has in common harms its members, where the policy does not ask for that rule.",
-    "Whether the release is lawful and necessary: the controller's decision, on the data-protection officer's advice.",
-)
+#: The codes of what no audit of such a release can settle.
+REMAINING: Final = ("remaining.other_tables", "remaining.contributors", "remaining.group", "remaining.lawful")
 
 
 def audit_table(
@@ -72,9 +68,9 @@ def audit_table(
     ``earlier``: previous releases of the same persons.
     """
     evidence = table_evidence(plan, policy, target, engine, () if earlier is None else earlier.releases)
-    lacking: dict[Need, str] = {} if target.manifest is not None else {"manifest": NO_MANIFEST}
+    lacking: dict[Need, Said] = {} if target.manifest is not None else {"manifest": say("no_manifest")}
     if evidence.cells is None:
-        lacking["source"] = NO_SOURCE
+        lacking["source"] = say("source_not_read")
     checks = run_checks(TABLE_CHECKS, evidence, lacking)
     legal = legal_facts(policy.legal, policy.missing_legal)
     types = {name: ColumnType(kind) for name, kind in plan.columns}
@@ -88,7 +84,7 @@ def audit_table(
     named = identity_of(policy, plan.id, target.run, outputs, audited_at, versions)
     audit = AuditResult(
         kind=plan.kind,
-        decision=decision.model_copy(update={"assessment_remaining": remaining(REMAINING, checks)}),
+        decision=decision.model_copy(update=both("assessment_remaining", remaining(REMAINING, checks))),
         identity=named.model_copy(update={"input_digest": input_digest(target.internal)}),
         legal=legal,
         context=context_facts(policy.context, policy.review),
@@ -104,7 +100,7 @@ def audit_table(
     )
     if earlier is None or [(row.keys, row.over) for row in evidence.rows] != evidence.places:
         return audit
-    blind = tuple(UnreadableRelease(name, None, _TOO_MANY) for name in evidence.unlinked)
+    blind = tuple(UnreadableRelease(name, None, say("too_many_cells")) for name in evidence.unlinked)
     earlier = replace(earlier, unlooked=(*earlier.unlooked, *blind))
     beside = beside_tables(
         plan,

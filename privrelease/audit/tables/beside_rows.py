@@ -11,9 +11,9 @@ from privrelease.audit.tables.evidence import TableTarget, agrees, cell_value, t
 from privrelease.audit.tables.previous_releases import given_back, printed_in
 from privrelease.disclosure.tables.figures import known_of, needs
 from privrelease.errors import PrivreleaseError
-from privrelease.findings import pluralise
 from privrelease.plan.model import releases_of
 from privrelease.plan.tables.plan import TablePlan
+from privrelease.texts.sentences import listed, say
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["table_beside_rows", "table_judge"]
 
-_WORDS = ("rows count suppressed cells", "rows and printed cells give suppressed cells back")
+_WORDS = ("rows_count_hidden", "rows_give")
 
 
 def table_beside_rows(
@@ -39,7 +39,7 @@ def table_beside_rows(
         if one.content != "rows" or not one.held:
             continue
         if one.recoded:  # a label counts persons of several cells together, whose other cells may be printed
-            note = f"what recoded values ({', '.join(one.recoded)}) disclose about suppressed cells was not compared"
+            note = say("recoded_cells", columns=listed(one.recoded))
             found.append((one, TableVerdict(agree=None, unjudged=note)))
             continue
         try:
@@ -122,4 +122,4 @@ def _any_hidden(shown: TableShown, rows: RowsOut, engine: MeasuringEngine) -> Ta
     if not learnt.agree:
         return TableVerdict(agree=learnt.agree)
     given = sum(bool(learnt.known[cell]) for cell in shown.printed if shown.hides(cell))
-    return TableVerdict((f"{_WORDS[0]}: {pluralise(given, 'cell', 'cells')}",) if given else ())
+    return TableVerdict((say(_WORDS[0], cells=say("n_cells", n=given)),) if given else ())

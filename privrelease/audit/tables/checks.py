@@ -25,55 +25,48 @@ from privrelease.audit.checks.aggregate_checks import digest_mismatches
 from privrelease.audit.document.model import Outcome, Visibility
 from privrelease.audit.tables.evidence import TableEvidence, agrees, cell_value
 from privrelease.audit.tables.table_without_source import blanks_below_minimum, printed_below_minimum
+from privrelease.texts.sentences import every, listed, say
 
 if TYPE_CHECKING:
     from privrelease.audit.tables.rows import TableRow
+    from privrelease.texts.sentences import Said
 
-__all__ = ["NO_SOURCE", "TABLE_CHECKS"]
-
-#: Why what needs the source was not judged.
-NO_SOURCE: Final = "the source was not read"
-
-_ALL: Final = (
-    "no pattern holds: every cell with somebody in it is suppressed, and the rules and the cells that are known to be empty"
-)
-_GIVES_ALL: Final = f"{_ALL} still give suppressed cells back"
-_GIVES_ALL_SUMS: Final = f"{_ALL} still give the sum of suppressed cells, which is unsafe itself"
+__all__ = ["TABLE_CHECKS"]
 
 
 def _records(evidence: TableEvidence) -> CheckOutcome:
     """A table of no one is no table: its zeros would pass for figures."""
-    return passed("the source has records") if evidence.source_rows else failed("the source has no record")
+    return passed(say("source_records")) if evidence.source_rows else failed(say("no_source_record"))
 
 
-def _readable(evidence: TableEvidence) -> str | None:
+def _readable(evidence: TableEvidence) -> Said | None:
     lost = [sink.label for sink, table in zip(evidence.target.files, evidence.tables, strict=True) if table is None]
     if lost or not evidence.tables:
-        return f"not readable as the table of the plan: {', '.join(lost) or 'no file'}"
+        return say("not_a_table", files=listed(lost) if lost else say("no_output"))
     return None
 
 
-def _digests(evidence: TableEvidence) -> str | None:
+def _digests(evidence: TableEvidence) -> Said | None:
     return digest_mismatches(evidence.target.files, evidence.target.manifest, evidence.target.altered)
 
 
-def _same(evidence: TableEvidence) -> str | None:
+def _same(evidence: TableEvidence) -> Said | None:
     def rounded(table: tuple[TableRow, ...] | None) -> object:
         if table is None:
             return None
         return [(row.keys, row.over, tuple(x if x is None else float(x) for x in row.figures), row.status) for row in table]
 
     first = rounded(evidence.tables[0]) if evidence.tables else None
-    return None if all(rounded(table) == first for table in evidence.tables) else "the files hold different figures"
+    return None if all(rounded(table) == first for table in evidence.tables) else say("other_figures")
 
 
-def _keys(evidence: TableEvidence) -> str | None:
+def _keys(evidence: TableEvidence) -> Said | None:
     if [(row.keys, row.over) for row in evidence.rows] != evidence.places:
-        return "the cells are not exactly the declared ones in their order"
+        return say("not_declared_cells")
     return None
 
 
-def _blanks(evidence: TableEvidence) -> str | None:
+def _blanks(evidence: TableEvidence) -> Said | None:
     """A mean of no value is blank too; whether there is none is seen with the figures."""
     means = [one.kind == "mean" for one in evidence.plan.measures]
     for row in evidence.rows:
@@ -82,11 +75,11 @@ def _blanks(evidence: TableEvidence) -> str | None:
         if row.status not in {"shown", "suppressed"} or any(
             one != hidden and not (one and mean) for one, mean in zip(blank, means, strict=True)
         ):
-            return "a row does not say whether its figures are suppressed, or says it wrongly"
+            return say("blanks_wrong")
     return None
 
 
-def _figures(evidence: TableEvidence) -> str | None:
+def _figures(evidence: TableEvidence) -> Said | None:
     plan, cells = evidence.plan, evidence.cells
     assert cells is not None
     wrong = []
@@ -96,104 +89,91 @@ def _figures(evidence: TableEvidence) -> str | None:
             missing = figure is None and row.status == "shown" and value is not None
             if missing or (figure is not None and not agrees(figure, value)):
                 wrong.append(cell)
-    return f"not the figures of the source: {evidence.named(dict.fromkeys(wrong))}" if wrong else None
+    return say("not_sources_figures", cells=evidence.named(dict.fromkeys(wrong))) if wrong else None
 
 
-def _persons(evidence: TableEvidence) -> str | None:
+def _persons(evidence: TableEvidence) -> Said | None:
     unit = evidence.plan.unit
     if evidence.unnamed:
-        return f"the direct identifier {evidence.unnamed[0]} occurs in several rows, and no person is declared: rows were counted as persons"
+        return say("direct_several", name=evidence.unnamed[0])
     if unit is None or unit.max_rows is None or evidence.rows_of_one <= unit.max_rows:
         return None
-    return "a person has more rows than unit.max_rows allows"
+    return say("max_rows_broken")
 
 
 def _persons_unknown(evidence: TableEvidence) -> CheckOutcome:
     """Without the source a count of rows is no count of persons, unless each has one row."""
     unit = evidence.plan.unit
     if unit is None or unit.max_rows == 1:
-        return CheckOutcome(Outcome.NOT_EVALUATED, NO_SOURCE, visibility=Visibility.RECIPIENT, absent=True)
-    return nothing_to_look_at("how many persons contribute to a cell cannot be known without the source")
+        return CheckOutcome(Outcome.NOT_EVALUATED, say("source_not_read"), visibility=Visibility.RECIPIENT, absent=True)
+    return nothing_to_look_at(say("contributors_unknown"))
 
 
-def _primary(evidence: TableEvidence) -> str | None:
+def _primary(evidence: TableEvidence) -> Said | None:
     assert evidence.judged is not None
     if evidence.suppressed is None:
-        return "the file could not be compared with the cells of the plan"
+        return say("not_compared_with_plan")
     for rule, cells in evidence.judged.primaries().items():
         printed = np.flatnonzero(cells & ~evidence.suppressed)
         if len(printed):
-            return f"printed against the rule {rule}: {evidence.named(map(int, printed))}"
+            return say("printed_against", rule=rule, cells=evidence.named(map(int, printed)))
     return None
 
 
-def _intervals(evidence: TableEvidence) -> str | None:
-    gives = _GIVES_ALL if evidence.all_suppressed else "what is printed gives suppressed cells back"
+def _intervals(evidence: TableEvidence) -> Said | None:
+    gives = "gives_all" if evidence.all_suppressed else "gives_cells"
     anybody = _exposed(evidence, "cell", gives, inside=False)
     if evidence.suppressed is None:
         return anybody
-    words = "who contributes to another suppressed cell, and knows that part, has suppressed cells too narrowly"
-    found = (anybody, _exposed(evidence, "cell", words, inside=True))
-    return "; ".join(text for text in found if text) or None
+    found = (anybody, _exposed(evidence, "cell", "gives_inside", inside=True))
+    return every(said for said in found if said is not None)
 
 
-def _groups(evidence: TableEvidence) -> str | None:
-    gives = (
-        _GIVES_ALL_SUMS
-        if evidence.all_suppressed
-        else "what is printed gives the sum of suppressed cells, which is unsafe itself"
-    )
-    return _exposed(evidence, "group", gives)
+def _groups(evidence: TableEvidence) -> Said | None:
+    return _exposed(evidence, "group", "gives_all_sums" if evidence.all_suppressed else "gives_sums")
 
 
 def _classes(evidence: TableEvidence) -> CheckOutcome:
     """Judge groups that share one key: each fails where the policy asks for none; where it says nothing, a person decides."""
-    words = "whoever is in a group is known to have its only key, since these are known to be empty"
-    wrong = _exposed(evidence, "class", words)
+    wrong = _exposed(evidence, "class", "one_key")
     if wrong is None:
-        return CheckOutcome(Outcome.PASS, "no group is known to share one key", visibility=Visibility.RECIPIENT)
+        return CheckOutcome(Outcome.PASS, say("no_one_key"), visibility=Visibility.RECIPIENT)
     outcome = Outcome.FAIL if evidence.plan.class_check == "repaired" else Outcome.REVIEW
     return CheckOutcome(outcome, wrong, visibility=Visibility.RECIPIENT)
 
 
-def _classes_declined(evidence: TableEvidence) -> str | None:
-    reasons = {
-        "declined": "the policy says `class_disclosure: false`",
-        "needless": "no group column is sensitive, and the policy does not ask for it (`class_disclosure`)",
-    }
-    return reasons.get(evidence.plan.class_check)
+def _classes_declined(evidence: TableEvidence) -> Said | None:
+    if evidence.plan.class_check == "declined":
+        return say("classes_declined")
+    return say("no_sensitive_group") if evidence.plan.class_check == "needless" else None
 
 
-def _persons_declined(evidence: TableEvidence) -> str | None:
+def _persons_declined(evidence: TableEvidence) -> Said | None:
     unit = evidence.plan.unit
     if evidence.unnamed:
         return None
     if evidence.plan.rows_are_persons:
-        return "the policy says that every row is a person of its own (`unit: rows`)"
+        return say("persons_unit_rows")
     if unit is None:
-        return "no person is declared (`unit`): every row counts as a person of its own"
-    return "the policy does not say how many rows a person has (`unit.max_rows`)" if unit.max_rows is None else None
+        return say("persons_no_unit")
+    return say("persons_no_max") if unit.max_rows is None else None
 
 
-def _impossible_declined(evidence: TableEvidence) -> str | None:
-    return "the policy calls no cell impossible" if evidence.plan.impossible is None else None
+def _impossible_declined(evidence: TableEvidence) -> Said | None:
+    return say("none_impossible") if evidence.plan.impossible is None else None
 
 
-def _exposed(evidence: TableEvidence, kind: str, words: str, *, inside: bool | None = None) -> str | None:
+def _exposed(evidence: TableEvidence, kind: str, words: str, *, inside: bool | None = None) -> Said | None:
     if evidence.suppressed is None:
-        return "the file could not be compared with the cells of the plan"
+        return say("not_compared_with_plan")
     weak = evidence.exposed(kind, inside=inside)
-    return None if weak is None else f"{words}: {weak}"
+    return None if weak is None else say(words, cells=weak)
 
 
-def _impossible(evidence: TableEvidence) -> str | None:
+def _impossible(evidence: TableEvidence) -> Said | None:
     impossible, cells = evidence.plan.impossible_cells, evidence.cells
     assert cells is not None
-    return (
-        None
-        if impossible is None or not cells.rows[impossible].any()
-        else "the source has rows in a cell that is called impossible"
-    )
+    return None if impossible is None or not cells.rows[impossible].any() else say("impossible_rows")
 
 
 _NARROW: Final = (

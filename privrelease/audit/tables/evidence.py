@@ -19,6 +19,7 @@ from privrelease.disclosure.tables.attack_assessment import Attack, weaknesses
 from privrelease.errors import InputError
 from privrelease.plan.tables.plan import joined, joint_source, tables_of_same_rows
 from privrelease.relational.schema import Role
+from privrelease.texts.sentences import every, listed, say
 from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from privrelease.relational.schema import Sink
     from privrelease.relational.tables import Contributions, TableCells, TableQuery
     from privrelease.release.manifest import InternalPart, Manifest
+    from privrelease.texts.sentences import Said, Value
 
 __all__ = ["TableEvidence", "TableTarget", "agrees", "cell_value", "table_evidence"]
 
@@ -54,7 +56,7 @@ class TableTarget:
     manifest: Manifest | None = None
     run: str | None = None
     without_source: bool = False
-    altered: tuple[str, ...] = ()
+    altered: tuple[Said, ...] = ()
     internal: InternalPart | None = None
 
 
@@ -115,18 +117,20 @@ class TableEvidence:
             and not (self.attack.table.contributors[~(self.attack.suppressed | self.attack.table.silent)]).any()
         )
 
-    def named(self, cells: Iterable[int]) -> str:
+    def named(self, cells: Iterable[int]) -> Said:
         """The first cells by their keys, which the policy declares."""
-        every = list(cells)
-        words = []
-        for cell in every[:_NAMED]:
+        found = list(cells)
+        words: list[Value] = []
+        for cell in found[:_NAMED]:
             keys, over = self.places[cell]
             totals = over.split(" ")
-            words.append(" / ".join("total" if name in totals else key for name, key in zip(self.plan.by, keys, strict=True)))
-        more = f" and {len(every) - _NAMED} more" if len(every) > _NAMED else ""
-        return "; ".join(words) + more
+            parts = zip(self.plan.by, keys, strict=True)
+            words.append(listed((say("total") if name in totals else key for name, key in parts), "slash"))
+        names = listed(words, "semicolon")
+        more = len(found) - _NAMED
+        return say("names_more", names=names, n=more) if more > 0 else say("names", names=names)
 
-    def exposed(self, kind: str, *, inside: bool | None = None) -> str | None:
+    def exposed(self, kind: str, *, inside: bool | None = None) -> Said | None:
         """The cells of weaknesses of a kind; those that are none of this table are only counted. ``inside``: only those that contributors
         of other cells have found, or only those that anybody has.
         """
@@ -137,9 +141,9 @@ class TableEvidence:
         if not weak:
             return None
         others = sum(not any(cell in place for cell in one.cells) for one in weak)
-        names = ", ".join((self.plan.id, *(self.linked or self.beside)))
-        beside = f"what follows from {names} together ({others})" if others else ""
-        return "; ".join(text for text in (self.named(mine), beside) if text)
+        names = listed((self.plan.id, *(self.linked or self.beside)))
+        found = [self.named(mine)] if mine else []
+        return every((*found, say("follows_together", names=names, n=others)) if others else found)
 
 
 def table_evidence(

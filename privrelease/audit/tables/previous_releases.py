@@ -18,12 +18,13 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from privrelease.audit.checks.aggregate_checks import cells_of_file, number_text
-from privrelease.audit.comparison.combine import NO_COLUMN, across_kinds, earlier_check, named, set_aside, together
+from privrelease.audit.comparison.combine import across_kinds, compared, earlier_check, named, set_aside, together
 from privrelease.audit.comparison.earlier.table_changes import small_differences
 from privrelease.audit.document.previous_releases import ComparedRelease
 from privrelease.audit.document.visibility import count
 from privrelease.disclosure.tables.attack_assessment import weaknesses
 from privrelease.errors import PrivreleaseError
+from privrelease.texts.sentences import every, listed, say
 from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from privrelease.disclosure.tables.figures import ProtectedTable
     from privrelease.plan.tables.plan import TablePlan
     from privrelease.relational.schema import Sink
+    from privrelease.texts.sentences import Listed, Said
 
 __all__ = ["CellKeys", "PrintedCells", "beside_tables", "given_back", "printed_in"]
 
@@ -72,9 +74,9 @@ def printed_in(sink: Sink) -> tuple[tuple[str, ...], dict[CellKeys, dict[str, Fr
 @dataclass(frozen=True, slots=True)
 class _Found:
     beside: ComparedRelease
-    given: tuple[str, ...] = ()
-    small: tuple[str, ...] = ()
-    remaining: tuple[str, ...] = ()
+    given: tuple[Said, ...] = ()
+    small: tuple[Said, ...] = ()
+    remaining: tuple[Said, ...] = ()
 
 
 def beside_tables(
@@ -109,10 +111,10 @@ def beside_tables(
         given = [fault for one in found for fault in one.given]
         small = [fault for one in found for fault in one.small]
         checks = (
-            earlier_check(_CELLS, given, f"no suppressed cell follows from {names}"),
-            earlier_check(_DIFFERENCE, small, f"no small group is the difference to {names}"),
+            earlier_check(_CELLS, given, say("no_cell_follows", names=names)),
+            earlier_check(_DIFFERENCE, small, say("no_small_difference", names=names)),
         )
-    by_rows = across_kinds(rows, "this table")
+    by_rows = across_kinds(rows, say("this_table"))
     return together(
         [*(one.beside for one in found), *by_rows.looked],
         (*checks, *by_rows.checks),
@@ -137,11 +139,11 @@ def _compared(
     try:
         by, before = printed_in(one.file)
     except (OSError, ValueError, PrivreleaseError):
-        why = f"What {one.name} discloses together with this table: its file could not be read."
+        why = say("discloses_with_table", name=one.name, why=say("file_unread"))
         return _Found(ComparedRelease(release=one.name, run=one.run, looked="unreadable"), remaining=(why,))
     if one.run is None and plan.by and not set(plan.by) & set(by):
-        why = f"What {one.name} discloses together with this table: {NO_COLUMN}, so nothing was compared."
-        return _Found(ComparedRelease(release=one.name, run=one.run, looked="unreadable", note=NO_COLUMN), remaining=(why,))
+        why = say("discloses_with_table", name=one.name, why=say("no_column_nothing"))
+        return _Found(compared(one, "unreadable", say("no_column_of_this")), remaining=(why,))
     known = _known(plan, printed, by, before)
     both = [
         (cell, name, figure, known[cell][name])
@@ -151,33 +153,23 @@ def _compared(
     ]
     differ = _few(plan, both) if linked else small_differences(plan, printed, by, before, changes)
     if not any(known.values()) and linked:
-        return _Found(ComparedRelease(release=one.name, run=one.run, looked="combined", note="of one state of the data"))
+        return _Found(compared(one, "combined", say("one_state")))
     if not any(known.values()) and not differ and not set(plan.by) & set(by):
-        why = f"What {one.name} discloses together with this release: they have no cell in common."
+        why = say("no_common_cell", name=one.name)
         return _Found(ComparedRelease(release=one.name, run=one.run, looked="nothing_shared"), remaining=(why,))
     agree = all(ours == theirs for _, _, ours, theirs in both)
     given = tuple(given_back(plan, list(printed), known, judged, suppressed)) if agree else ()
-    faults: tuple[str, ...] = ()
+    faults: tuple[Said, ...] = ()
     if differ:
-        whose = (
-            ""
-            if changes is not None
-            else "; the rows it was made of cannot be read, so a difference counts as of one contributor"
-        )
-        cells = ", ".join(_words(plan, group) for group in differ[:3]) + (
-            f" and {len(differ) - 3} more" if len(differ) > 3 else ""
-        )
-        faults = (f"the difference to {one.name} is not safe as a cell: {cells}{whose}",)
-    rest = f"Whether cells that only {one.name} has can be worked out from both: this table does not have them."
+        unsafe = say("difference_unsafe", name=one.name, cells=named([_words(plan, group) for group in differ]))
+        whose = [] if changes is not None else [say("difference_rows_gone")]
+        faults = (every((unsafe, *whose)) or unsafe,)
+    rest = say("cells_only_there", name=one.name)
     remaining = () if linked else (rest,)
-    beside = ComparedRelease(
-        release=one.name,
-        run=one.run,
-        looked="combined",
-        figures={"cells_in_both": count(len(both)), "small_differences": count(len(differ))},
-        note="of one state of the data" if agree else "of another state of the data",
+    beside = compared(one, "combined", say("one_state") if agree else say("another_state")).model_copy(
+        update={"figures": {"cells_in_both": count(len(both)), "small_differences": count(len(differ))}}
     )
-    return _Found(beside, tuple(f"with {one.name}: {fault}" for fault in given), faults, remaining)
+    return _Found(beside, tuple(say("with_release", name=one.name, fault=fault) for fault in given), faults, remaining)
 
 
 def _known(
@@ -217,10 +209,10 @@ def given_back(
     known: Mapping[CellKeys, Collection[str]],
     judged: ProtectedTable | None,
     suppressed: NDArray[np.bool_] | None,
-    words: tuple[str, str] = ("it prints suppressed cells", "what it prints gives suppressed cells back"),
-) -> Iterator[str]:
+    words: tuple[str, str] = ("prints_hidden", "prints_give"),
+) -> Iterator[Said]:
     """Say which suppressed cells an earlier release gives: those of which it shows figures (``known``, by name) and that are unsafe, and those that
-    follow from what it shows. ``words``: for either.
+    follow from what it shows. ``words``: the keys of the sentences for either.
     """
     if judged is None or suppressed is None:
         return
@@ -235,7 +227,7 @@ def given_back(
         for cell in np.flatnonzero(unsafe & suppressed & printed.get(rule, summed))
     ]
     if direct:
-        yield f"{words[0]}: {_named(plan, [cells[cell] for cell in dict.fromkeys(direct)])}"
+        yield say(words[0], cells=_named(plan, [cells[cell] for cell in dict.fromkeys(direct)]))
     whole = np.array([all(name in known[cell] for name in every) for cell in cells], np.bool_)
     for table, seen in ((judged, whole), (replace(judged, sums=()), counted)):
         learnt = suppressed & ~seen
@@ -245,7 +237,7 @@ def given_back(
         more = [weak.cells for weak in weaknesses(table, learnt) if weak.cells not in alone]
         if more:
             names = _named(plan, [cells[cell] for cell in dict.fromkeys(cell for weak in more for cell in weak)])
-            yield f"{words[1]}: {names}"
+            yield say(words[1], cells=names)
             return
 
 
@@ -255,16 +247,16 @@ def _few(plan: TablePlan, both: Sequence[tuple[CellKeys, str, Fraction, Fraction
     return [(cell,) for cell, gap in gaps if 0 < gap < plan.rules.min_count and plan.round_up == 1]
 
 
-def _words(plan: TablePlan, group: Sequence[CellKeys]) -> str:
+def _words(plan: TablePlan, group: Sequence[CellKeys]) -> Said:
     """Name a difference by the keys of its cells."""
-    return " with ".join(" / ".join(dict(cell).get(name, "total") for name in plan.by) for cell in group[:3]) + (
-        f" and {len(group) - 3} more" if len(group) > 3 else ""
-    )
+    names = listed((_keys(plan, cell) for cell in group[:3]), "with")
+    return say("names_more", names=names, n=len(group) - 3) if len(group) > 3 else say("names", names=names)
 
 
-def _named(plan: TablePlan, cells: Sequence[CellKeys]) -> str:
-    words = []
-    for cell in cells:
-        keys = dict(cell)
-        words.append(" / ".join(keys.get(name, "total") for name in plan.by))
-    return named(words)
+def _keys(plan: TablePlan, cell: CellKeys) -> Listed:
+    keys = dict(cell)
+    return listed((keys[name] if name in keys else say("total") for name in plan.by), "slash")
+
+
+def _named(plan: TablePlan, cells: Sequence[CellKeys]) -> Said:
+    return named([_keys(plan, cell) for cell in cells])

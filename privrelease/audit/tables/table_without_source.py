@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from privrelease.disclosure.tables.recoverable_cells import worked_out
+from privrelease.texts.sentences import say
 
 if TYPE_CHECKING:
     from privrelease.audit.tables.evidence import TableEvidence
+    from privrelease.texts.sentences import Said
 
 __all__ = ["blanks_below_minimum", "printed_below_minimum"]
 
@@ -28,16 +30,16 @@ def _counts(evidence: TableEvidence) -> np.ndarray[tuple[int], np.dtype[np.float
     return np.array([np.nan if (count := row.figures[place]) is None else float(count) for row in evidence.rows])
 
 
-def printed_below_minimum(evidence: TableEvidence) -> str | None:
+def printed_below_minimum(evidence: TableEvidence) -> Said | None:
     """Name the cells whose printed count is below the minimum, and not 0."""
     counts = _counts(evidence)
     if counts is None:
         return None
     small = np.flatnonzero((counts > 0) & (counts < evidence.plan.rules.min_count))
-    return f"counts below the minimum are printed: {evidence.named(map(int, small))}" if len(small) else None
+    return say("counts_below", cells=evidence.named(map(int, small))) if len(small) else None
 
 
-def blanks_below_minimum(evidence: TableEvidence) -> str | None:
+def blanks_below_minimum(evidence: TableEvidence) -> Said | None:
     """Name the blank cells that totals give back, alone or as a sum, with a count below the minimum, and not 0. Rounded counts do not add up."""
     counts, few = _counts(evidence), evidence.plan.rules.min_count
     if counts is None or evidence.plan.round_up > 1:
@@ -52,8 +54,4 @@ def blanks_below_minimum(evidence: TableEvidence) -> str | None:
             together = low[relation.total] - sum(low[part] for part in relation.parts if part not in unknown)
             if 0 < together < few:
                 found |= set(unknown)
-    return (
-        f"totals give blank cells back, alone or as a sum, below the minimum: {evidence.named(sorted(found))}"
-        if found
-        else None
-    )
+    return say("totals_give_below", cells=evidence.named(sorted(found))) if found else None

@@ -14,6 +14,7 @@ from privrelease.errors import InputError, PrivreleaseError, UnseenReleaseError
 from privrelease.pipeline.kinds import KINDS, Kind, kind_named, kind_of
 from privrelease.pipeline.previous.run_folders import inputs_of, of_same_persons, release_of_run
 from privrelease.pipeline.publication_log import unknown_publications
+from privrelease.texts.sentences import say
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -95,7 +96,7 @@ def _published(
     try:
         records = [one for one in reversed(store.records()) if _was_published(one) and one.run != run]
     except (PrivreleaseError, OSError) as error:
-        return EarlierReleases(unlooked=(UnreadableRelease("what was published from the state folder", None, _why(error)),))
+        return EarlierReleases(unlooked=(UnreadableRelease(say("state_folder_content"), None, _why(error)),))
     found: list[EarlierRelease] = []
     unlooked: list[UnreadableRelease] = []
     twice: list[RunRecord] = []
@@ -183,7 +184,7 @@ def _why(error: Exception) -> str:
     """Say what went wrong, without a word of what was read."""
     if isinstance(error, PrivreleaseError):
         return error.code
-    return "a file of it cannot be read" if isinstance(error, OSError) else "a file of it is not what this tool writes"
+    return say("file_of_it_unread") if isinstance(error, OSError) else say("file_of_it_other")
 
 
 def _check_files(folder: RunFolder, one: EarlierRelease) -> None:

@@ -60,6 +60,7 @@ class AttackRow:
     status: Status
     result: str
     said: str
+    more: str = ""
     strongest: Sentence | None = None
 
 
@@ -137,7 +138,8 @@ def _row(one: AttackFacts, texts: Catalogue) -> AttackRow:
         limit=", ".join(limits) or texts.text("attacks.no_limit"),
         status=status,
         result=texts.text("word.withheld" if one.outcome is None and limits else f"status.{status}"),
-        said=numbers.unbroken(" ".join(filter(None, (one.said, _covered(one, texts), _exist(one, texts))))),
+        said=numbers.unbroken(one.told),
+        more=numbers.unbroken(" ".join(filter(None, (_covered(one, texts), _exist(one, texts))))),
         strongest=("attacks.strongest", {"columns": ", ".join(one.strongest)}) if one.strongest else None,
     )
 

@@ -109,7 +109,7 @@ def _what(audit: AuditResult, worst: WorstFigure, texts: Catalogue) -> str:
 
 
 def _of_check(check: CheckResult, key: str, status: Status, texts: Catalogue) -> Tile:
-    label = texts.text(key, what=texts.said(check.title))
+    label = texts.text(key, what=texts.said(check.told_title))
     if check.observed is None or is_withheld(check.observed):
         return Tile(label, Shown(check.id, gap=False), texts.text(f"status.{status}"), status)
     if check.limit is None or is_withheld(check.limit):

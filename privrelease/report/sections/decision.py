@@ -15,6 +15,7 @@ from privrelease.report.view.changes import change_rows
 from privrelease.report.view.edition import Edition, is_withheld
 from privrelease.report.view.page import Shown, exact, shown, shown_beside
 from privrelease.report.view.standing import standing_said
+from privrelease.texts.sentences import say
 from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
@@ -121,8 +122,8 @@ def build(context: Context) -> DecisionBody:
         standing=None if context.standing is None else standing_said(context.standing, _missing(audit)),
         warnings=tuple(_warnings(context)),
         sentences=tuple(sentences),
-        reasons=decision.reasons,
-        remaining=decision.assessment_remaining,
+        reasons=decision.told_reasons,
+        remaining=decision.told_remaining,
         tiles=tiles(audit, catalogue),
         rows_said=_rows_said(audit),
         plain=plain_words(context),
@@ -216,14 +217,14 @@ def _check(check: CheckResult, catalogue: Catalogue) -> CheckRow:
     limit = None if check.limit is None or is_withheld(check.limit) else shown(check.limit, catalogue)
     if check.observed is not None and check.limit is not None and observed is not None:
         observed, limit = shown_beside(check.observed, check.limit, catalogue)
-    status, said = _OUTCOMES[check.outcome], check.message
+    status, said = _OUTCOMES[check.outcome], check.told
     if check.waived:
-        status, said = "warn", f"{catalogue.plain('case.waived')}: {check.message}"
-    return CheckRow(check.id, check.title, status, observed, limit, numbers.unbroken(said))
+        status, said = "warn", say("waived_message", message=said)
+    return CheckRow(check.id, check.told_title, status, observed, limit, numbers.unbroken(said))
 
 
 def _noted(finding: FindingRecord) -> Noted:
     where = None
     if finding.file:
         where = finding.file + (f":{finding.line}" if finding.line else "") + (f":{finding.column}" if finding.column else "")
-    return Noted(finding.code, _SEVERITIES[finding.severity], numbers.unbroken(finding.message), finding.hint, where)
+    return Noted(finding.code, _SEVERITIES[finding.severity], numbers.unbroken(finding.told), finding.hint, where)

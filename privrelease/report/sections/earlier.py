@@ -61,7 +61,7 @@ def earlier_body(context: Context) -> EarlierBody | None:
     return EarlierBody(
         said=("earlier.inside", {}),
         checks=tuple(
-            EarlierCheck(one.title, one.outcome.value, texts.text(f"status.{one.outcome.value}"), one.message)
+            EarlierCheck(one.told_title, one.outcome.value, texts.text(f"status.{one.outcome.value}"), one.told)
             for one in context.audit.checks
             if one.id.startswith(_CHECKS)
         ),
@@ -75,7 +75,7 @@ def _row(one: ComparedRelease, texts: Catalogue) -> EarlierRow:
     if one.linked_by is not None:
         how.append(texts.text(f"earlier.by.{one.linked_by}"))
     if one.note:
-        how.append(texts.said(one.note))
+        how.append(texts.said(one.told))
     figures = [] if one.linked is None else [(texts.text("earlier.linked"), shown(one.linked, texts))]
     for name, figure in sorted(one.figures.items()):
         what, _, threat = name.partition(".")

@@ -213,7 +213,7 @@ def _rows(threat: ThreatResult, catalogue: Catalogue) -> list[MeasureRow]:
         label = catalogue.text(f"risk.{name}") if catalogue.has(f"risk.{name}") else name.replace("_", " ")
         none = Shown("–", gap=True)  # noqa: RUF001 -- nothing to show
         after, limit = shown_beside(verdict.figure, verdict.threshold, catalogue)
-        rows.append(MeasureRow(label, none, after, none, limit, verdict.means or None, "pass" if verdict.holds else "fail"))
+        rows.append(MeasureRow(label, none, after, none, limit, verdict.told or None, "pass" if verdict.holds else "fail"))
     return rows
 
 
@@ -246,7 +246,7 @@ def _measure(
     beside, limit = shown_beside(verdict.figure, verdict.threshold, catalogue)
     if not beside.gap and not after.gap and " (" not in after.text:
         after = beside
-    return MeasureRow(label, before, after, other, limit, verdict.means or None, "pass" if verdict.holds else "fail")
+    return MeasureRow(label, before, after, other, limit, verdict.told or None, "pass" if verdict.holds else "fail")
 
 
 def _written(facts: RiskFacts, field: str, catalogue: Catalogue) -> Shown:

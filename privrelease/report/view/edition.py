@@ -17,6 +17,7 @@ from privrelease.audit.document.attacks import for_recipients as attacks_for_rec
 from privrelease.audit.document.model import AuditResult, Figure, ThreatResult, Visibility, check_unmade
 from privrelease.audit.document.previous_releases import for_recipients as earlier_for_recipients
 from privrelease.audit.document.privacy import for_recipients
+from privrelease.audit.document.sentences import both
 from privrelease.audit.document.utility import for_recipients as utility_for_recipients
 
 if TYPE_CHECKING:
@@ -57,7 +58,8 @@ def for_edition(audit: AuditResult, edition: Edition) -> AuditResult:
     worst = kept.decision.worst
     decision = {
         "reasons": (),
-        "assessment_remaining": _remaining_for_recipients(audit, edition),
+        "reasons_coded": None,
+        **both("assessment_remaining", _remaining_for_recipients(audit, edition)),
         **_counts_for(audit, edition),
         "worst": None if worst is None or is_withheld(worst.figure) else worst,
     }
@@ -144,9 +146,9 @@ def _counts_for(audit: AuditResult, edition: Edition) -> dict[str, int]:
 
 def _remaining_for_recipients(audit: AuditResult, edition: Edition) -> tuple[str, ...]:
     """Return what remains to assess, without texts that name other releases or checks that are not shown: those stay inside."""
-    inside = {check_unmade(check) for check in audit.checks if not edition.admits(check.visibility)}
+    inside: set[str] = {check_unmade(check) for check in audit.checks if not edition.admits(check.visibility)}
     inside.update(() if audit.earlier is None else audit.earlier.remaining)
-    return tuple(text for text in audit.decision.assessment_remaining if text not in inside)
+    return tuple(text for text in audit.decision.told_remaining if text not in inside)
 
 
 def _legal_for_recipients(stated: Mapping[str, str | tuple[str, ...]]) -> dict[str, str | tuple[str, ...]]:

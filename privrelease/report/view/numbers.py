@@ -13,6 +13,7 @@ from fractions import Fraction
 from math import ceil
 from typing import TYPE_CHECKING, Final
 
+from privrelease.texts.sentences import Said
 from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
@@ -116,7 +117,8 @@ def unbroken(text: str) -> str:
     >>> unbroken("at most 5 %")
     'at most 5\xa0%'
     """
-    return text.replace(" %", "\N{NO-BREAK SPACE}%")
+    written = text.replace(" %", "\N{NO-BREAK SPACE}%")
+    return text.reworded(written) if isinstance(text, Said) else written
 
 
 def limit(share: Fraction) -> str:

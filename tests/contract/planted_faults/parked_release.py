@@ -29,6 +29,7 @@ from privrelease.plan.model import MicrodataPlan, Plan, ReleasedColumn, Suppress
 from privrelease.relational.schema import Column, ColumnType, Role, Sink, SinkKind, SourceKind, TableSource
 from privrelease.relational.treatments import Pseudonym
 from privrelease.release.store import ReleaseStore
+from tests.words import assert_said_in_every_language
 
 K = 5
 SECRETS = {"MADE_UP_KEY": "a made-up key of thirty-two bytes", "PRIVRELEASE_DIGEST_KEY": "another made-up key of bytes"}
@@ -164,6 +165,7 @@ class Parked:
     def failing(self) -> set[str]:
         """Ids of the checks and names of the threats that do not hold; every failure fails the release and has a finding."""
         result = self.audit()
+        assert_said_in_every_language(result)
         bad = {check.id for check in result.checks if check.outcome in {Outcome.FAIL, Outcome.NOT_EVALUATED}}
         bad |= {f"threat {threat.name}" for threat in result.threats if not threat.holds}
         assert (result.decision.outcome is Outcome.FAIL) == bool(bad)

@@ -85,8 +85,8 @@ def test_every_check_of_the_auditor_has_a_title_in_the_catalogue_and_none_is_lef
 @pytest.mark.parametrize("language", OTHERS)
 def test_sentences_of_committed_audits_are_in_the_catalogue(language):
     texts = catalogue_of(language)
-    said = {check.message for path in AUDITS for check in read_audit(path).checks}
-    said |= {text for path in AUDITS for text in read_audit(path).decision.assessment_remaining}
+    said = {check.told for path in AUDITS for check in read_audit(path).checks}
+    said |= {text for path in AUDITS for text in read_audit(path).decision.told_remaining}
     assert {text for text in said if texts.is_foreign(text)} == set()
 
 

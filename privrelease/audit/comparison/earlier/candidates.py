@@ -29,8 +29,8 @@ from privrelease.disclosure.classes.class_sizes import MatchSizes
 from privrelease.disclosure.risk.prosecutor import prosecutor_verdict
 from privrelease.disclosure.risk.thresholds import Thresholds
 from privrelease.engine.assignment_protocol import JoinedUnit, SharedColumn
-from privrelease.findings import pluralise
 from privrelease.relational.treatments import CellRelation
+from privrelease.texts.sentences import Number, say
 from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from privrelease.engine.protocol.audit import MeasuringEngine
     from privrelease.engine.protocol.base import ReleasedFile
     from privrelease.plan.model import ThreatPlan
+    from privrelease.texts.sentences import Said
 
 __all__ = ["Joined", "Knowledge", "Opened", "by_source", "knowledge", "linked_to_new", "maps_agree", "shared_columns"]
 
@@ -80,7 +81,7 @@ class Knowledge:
 class Joined:
     """Result for releases taken together: findings, and figures by threat."""
 
-    faults: list[str] = field(default_factory=list)
+    faults: list[Said] = field(default_factory=list)
     figures: dict[str, Figure] = field(default_factory=dict)
 
 
@@ -239,7 +240,7 @@ def by_source(
         remain = engine.candidates(joined, vectors, known, knows_rows=one.knows_rows)
         exposed, faults = _judged(one, remain, what)
         found.figures[f"exposed.{one.name}"] = count(exposed)
-        found.faults += [f"threat {one.name}: {fault}" for fault in faults]
+        found.faults += [say("threat_fault", threat=one.name, fault=fault) for fault in faults]
     return found
 
 
@@ -266,7 +267,7 @@ def _assignments(joined: JoinedReleases, engine: MeasuringEngine) -> NDArray[np.
     return np.unique(np.concatenate(found), axis=0)
 
 
-def _judged(attacker: Knowledge, remain: Candidates, what: str) -> tuple[int, list[str]]:
+def _judged(attacker: Knowledge, remain: Candidates, what: str) -> tuple[int, list[Said]]:
     """Count targets that some release has enough records for alone and not together; say which limits are broken only together."""
     limits = attacker.limits
     there, k = ~remain.lost, limits.k
@@ -277,10 +278,7 @@ def _judged(attacker: Knowledge, remain: Candidates, what: str) -> tuple[int, li
     faults = []
     if limits.highest is not None and number:
         smallest = int(np.where(small, remain.candidates, np.iinfo(np.int64).max)[exposed].min())
-        who = pluralise(number, what[:-1], what)
-        faults.append(
-            f"{who} can be singled out among fewer than {k} (smallest {smallest}) by who combines them, and not in one alone"
-        )
+        faults.append(say("singled_out", who=say(f"n_{what}", n=number), k=k, smallest=smallest))
     if there.any():
         records = remain.persons[there]
         rest = Thresholds(average=limits.average, at_risk=limits.at_risk)
@@ -288,7 +286,12 @@ def _judged(attacker: Knowledge, remain: Candidates, what: str) -> tuple[int, li
         alone = prosecutor_verdict(MatchSizes.of(remain.alone[there, -1], records), rest)
         before = {judged.measure for judged in alone.failures}
         faults += [
-            f"{judged.measure} is {judged.value}, above {judged.limit}, for who combines them"
+            say(
+                "measure_them",
+                measure=say(f"measure_{judged.measure}"),
+                value=Number(str(judged.value)),
+                limit=Number(str(judged.limit)),
+            )
             for judged in both.failures
             if judged.measure not in before
         ]

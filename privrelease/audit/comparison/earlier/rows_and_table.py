@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from privrelease.engine.protocol.release_pairs import RowPattern
     from privrelease.relational.filters import Filter
     from privrelease.release.manifest import InputDigest
+    from privrelease.texts.sentences import Said
 
 __all__ = ["MOST_PLACES", "CellsByRows", "RowsOut", "TableJudge", "TableShown", "TableVerdict", "cells_by_rows", "same_source"]
 
@@ -97,9 +98,9 @@ class TableVerdict:
     judge, since its file cannot be read or too much is open. ``unjudged``: why a person has to decide.
     """
 
-    faults: tuple[str, ...] = ()
+    faults: tuple[Said, ...] = ()
     agree: bool | None = True
-    unjudged: str = ""
+    unjudged: Said | None = None
 
 
 #: Judges an earlier table next to the rows that are audited.

@@ -11,6 +11,7 @@ from privrelease.audit.attacks.reported import reported
 from privrelease.audit.document.visibility import Audience, minimum_of
 from privrelease.audit.microdata.attacks.ground import ground
 from privrelease.audit.microdata.recoding import VERIFIERS
+from privrelease.texts.sentences import say
 
 if TYPE_CHECKING:
     from privrelease.audit.attacks.attempts import AttackAttempt
@@ -34,9 +35,9 @@ def attack(
     found: AttackSetup | None = None
     absent = False
     if evidence.main is None:
-        made: tuple[AttackAttempt, ...] = tuple(planned(plan, "the file cannot be read"))
+        made: tuple[AttackAttempt, ...] = tuple(planned(plan, say("attack_file")))
     elif evidence.source is None:
-        made, absent = tuple(planned(plan, "it needs the source, which was not read")), True
+        made, absent = tuple(planned(plan, say("attack_needs_source"))), True
     else:
         found = ground(evidence, plan, engine, verifiers)
         made = tuple(tried(found))

@@ -9,9 +9,11 @@ from privrelease.audit.check import CheckOutcome, absent, failed, not_asked, pas
 from privrelease.audit.document.model import Figure, Visibility
 from privrelease.audit.document.visibility import count
 from privrelease.audit.microdata.recoding import recoded_columns
+from privrelease.texts.sentences import listed, say
 
 if TYPE_CHECKING:
     from privrelease.audit.microdata.evidence import Evidence
+    from privrelease.texts.sentences import Listed
 
 __all__ = [
     "cells_lost",
@@ -27,12 +29,12 @@ __all__ = [
 
 def untraced(evidence: Evidence) -> CheckOutcome:
     """Say that released rows cannot be led back to the source: for want of a row map, or because it is not sound."""
-    message = "released rows cannot be led back to the source"
+    message = say("untraced")
     return absent(message) if evidence.target.row_map is None else unevaluated(message)
 
 
-def _counted(pairs: list[tuple[str, int]]) -> str:
-    return ", ".join(f"{amount} in {column}" for column, amount in pairs)
+def _counted(pairs: list[tuple[str, int]]) -> Listed:
+    return listed(say("amount_in", n=amount, column=column) for column, amount in pairs)
 
 
 def none_changed(evidence: Evidence) -> CheckOutcome:
@@ -44,14 +46,10 @@ def none_changed(evidence: Evidence) -> CheckOutcome:
     if changed:
         total = sum(amount for _, amount in changed)
         stand = any(column in recoded for column, _ in changed)
-        what = (
-            "cells hold a value that does not represent their source's"
-            if stand
-            else "cells hold another value than their source"
-        )
-        return failed(f"{what}: {_counted(changed)}", count(total), count(0))
-    stands = ", or represents it as the policy says" if recoded else ""
-    return passed(f"every released value is its source's{stands}")
+        where = _counted(changed)
+        said = say("changed_labels", where=where) if stand else say("changed_values", where=where)
+        return failed(said, count(total), count(0))
+    return passed(say("changed_coarser") if recoded else say("changed"))
 
 
 def levels_planned(evidence: Evidence) -> bool:
@@ -62,12 +60,12 @@ def levels_planned(evidence: Evidence) -> bool:
 def planned_level(evidence: Evidence) -> CheckOutcome:
     """Every released value of a column that is written coarser is of the planned level: a label of it, an end or a multiple."""
     if evidence.levels is None:
-        return unevaluated("no file can be read")
+        return unevaluated(say("no_file"))
     wrong = [(one.column, one.rows) for one in evidence.levels if one.rows]
     if wrong:
         total = sum(rows for _, rows in wrong)
-        return failed(f"cells hold a value that is not of the planned level: {_counted(wrong)}", count(total), count(0))
-    return passed("every released value of columns that are written coarser is of the planned level")
+        return failed(say("not_of_level", where=_counted(wrong)), count(total), count(0))
+    return passed(say("level"))
 
 
 def none_invented(evidence: Evidence) -> CheckOutcome:
@@ -77,8 +75,8 @@ def none_invented(evidence: Evidence) -> CheckOutcome:
     invented = [(change.column, change.invented) for change in evidence.changes if change.invented]
     if invented:
         total = sum(amount for _, amount in invented)
-        return failed(f"cells hold a value where the source has none: {_counted(invented)}", count(total), count(0))
-    return passed("no value was made up where the source has none")
+        return failed(say("made_up", where=_counted(invented)), count(total), count(0))
+    return passed(say("invented"))
 
 
 def missing_only_where_planned(evidence: Evidence) -> CheckOutcome:
@@ -89,8 +87,8 @@ def missing_only_where_planned(evidence: Evidence) -> CheckOutcome:
     nulled = [(change.column, change.nulled) for change in evidence.changes if change.nulled and change.column not in allowed]
     if nulled:
         total = sum(amount for _, amount in nulled)
-        return failed(f"cells became missing without a step that says so: {_counted(nulled)}", count(total), count(0))
-    return passed("cells became missing only in columns that the plan suppresses")
+        return failed(say("nulled_unplanned", where=_counted(nulled)), count(total), count(0))
+    return passed(say("nulled"))
 
 
 def cells_lost(evidence: Evidence) -> dict[str, tuple[int, int]] | None:
@@ -106,7 +104,7 @@ def within_limit(evidence: Evidence) -> CheckOutcome:
     """The share of lost cells, over all cells of the threats' columns in the source, is at most the limit."""
     step = evidence.plan.suppress
     if step is None or step.limit is None:
-        return not_asked("the policy sets no limit on suppressed cells")
+        return not_asked(say("no_limit"))
     lost = cells_lost(evidence)
     if lost is None or evidence.source is None:
         return untraced(evidence)
@@ -115,9 +113,8 @@ def within_limit(evidence: Evidence) -> CheckOutcome:
     limit = Figure.of(step.limit, "share", Visibility.RECIPIENT)
     observed = Figure.of(share, "share")
     if share <= step.limit:
-        return passed("lost cells are within the policy's limit", observed, limit)
+        return passed(say("limit"), observed, limit)
     worst = sorted(lost.items(), key=lambda item: (-sum(item[1]), item[0]))
-    most = ", ".join(f"{column} {sum(parts)}" for column, parts in worst[:3])
+    most = listed(say("lost_in", column=column, n=sum(parts)) for column, parts in worst[:3])
     over = sum(a + b for a, b in lost.values()) - int(step.limit * total)
-    cells = "1 cell more was" if over == 1 else f"{over} cells more were"
-    return failed(f"{cells} lost than the limit allows; most in: {most}", observed, limit)
+    return failed(say("over_limit", n=over, where=most), observed, limit)

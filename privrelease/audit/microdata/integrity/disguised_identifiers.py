@@ -8,22 +8,29 @@ from privrelease.audit.check import CheckOutcome, failed, passed, warned
 from privrelease.audit.microdata.disguised_identifiers import beyond_chance, no_half
 from privrelease.audit.microdata.integrity.cells import untraced
 from privrelease.relational.schema import ColumnType
+from privrelease.texts.sentences import listed, say
 
 if TYPE_CHECKING:
     from privrelease.audit.microdata.disguised_identifiers import Hidden
     from privrelease.audit.microdata.evidence import Evidence
     from privrelease.engine.protocol.identifiers import IdentifierMatches, OwnMatches
+    from privrelease.texts.sentences import Listed
 
 __all__ = ["no_hidden_identifier"]
 
 _FORMS = {
-    "plain": "",
-    "folded": " in another spelling",
-    "digits": " by its digits",
-    "part": " within other text or in another order",
-    "reversed": " backwards",
-    "hashed": " as a plain hash",
+    "folded": "form_folded",
+    "digits": "form_digits",
+    "part": "form_part",
+    "reversed": "form_reversed",
+    "hashed": "form_hashed",
 }
+
+
+def _named(pairs: dict[tuple[str, str], str], words: str) -> Listed:
+    """Name pairs of a released column and a direct identifier, each with the form in which the one holds the other."""
+    found = ((say(words, released=released, direct=direct), form) for (released, direct), form in pairs.items())
+    return listed(said if form == "plain" else say(_FORMS[form], what=said) for said, form in found)
 
 
 def no_hidden_identifier(evidence: Evidence) -> CheckOutcome:
@@ -43,21 +50,19 @@ def no_hidden_identifier(evidence: Evidence) -> CheckOutcome:
         texts = ColumnType.INTEGER not in {kinds.get(pair.released), evidence.plan.source.column(pair.source).type}
         chance = pair.expected if texts and pair.expected is not None else float(pair.most or pair.same)
         if pair.same and (2 * pair.same >= pair.compared or beyond_chance(pair.same, chance)):
-            sure[pair.released, pair.source] = ""
+            sure[pair.released, pair.source] = "plain"
         elif pair.same and texts:
-            perhaps[pair.released, pair.source] = ""
+            perhaps[pair.released, pair.source] = "plain"
     for one in evidence.hidden or ():  # the plainest form of a pair comes first
         if one.own is not None and _own_row(one.own, one.form):
-            sure.setdefault((one.released, one.direct), _FORMS[one.form])
+            sure.setdefault((one.released, one.direct), one.form)
         elif one.own is not None and one.own.strong:
-            perhaps.setdefault((one.released, one.direct), _FORMS[one.form])
+            perhaps.setdefault((one.released, one.direct), one.form)
     if sure:
-        named = ", ".join(f"{released} holds {direct}{form}" for (released, direct), form in sure.items())
-        return failed(f"a direct identifier is released under another name: {named}")
+        return failed(say("hidden_released", where=_named(sure, "holds_direct")))
     if perhaps:
-        named = ", ".join(f"{released} and {direct}{form}" for (released, direct), form in perhaps.items())
-        return warned(f"some rows hold the text of their own direct identifier, too few to distinguish from chance: {named}")
-    return passed("no released column repeats a direct identifier")
+        return warned(say("hidden_few", where=_named(perhaps, "both")))
+    return passed(say("hidden"))
 
 
 def _without_rows(evidence: Evidence) -> CheckOutcome:
@@ -66,16 +71,14 @@ def _without_rows(evidence: Evidence) -> CheckOutcome:
     told: dict[str, dict[tuple[str, str], str]] = {"sure": {}, "some": {}, "perhaps": {}}
     for one in evidence.hidden:  # the plainest form of a pair comes first
         if verdict := _verdict(one):
-            told[verdict].setdefault((one.released, one.direct), _FORMS[one.form])
+            told[verdict].setdefault((one.released, one.direct), one.form)
     if told["sure"]:
-        named = ", ".join(f"{released} holds values of {direct}{form}" for (released, direct), form in told["sure"].items())
-        return failed(f"a direct identifier is released under another name: {named}")
-    pairs = {key: ", ".join(f"{one} and {other}" for one, other in told[key]) for key in ("some", "perhaps")}
-    if pairs["some"]:
-        return warned(f"some texts are values of a direct identifier: {pairs['some']}")
-    if pairs["perhaps"]:
-        return warned(f"numbers or short texts that occur once each are the same in: {pairs['perhaps']}")
-    return passed("no released column has the values of a direct identifier")
+        return failed(say("hidden_released", where=_named(told["sure"], "holds_values_of")))
+    if told["some"]:
+        return warned(say("hidden_some", where=_named(dict.fromkeys(told["some"], "plain"), "both")))
+    if told["perhaps"]:
+        return warned(say("hidden_short", where=_named(dict.fromkeys(told["perhaps"], "plain"), "both")))
+    return passed(say("hidden_values"))
 
 
 def _verdict(one: Hidden) -> str:

@@ -9,16 +9,15 @@ from privrelease.audit.check import CheckOutcome, failed, nothing_to_look_at, pa
 from privrelease.audit.checks.findings import per_cent
 from privrelease.audit.document.model import Outcome
 from privrelease.audit.figure_model import Figure
-from privrelease.findings import pluralise
 from privrelease.plan.microdata.links import declared_households, household_columns, possible_links
+from privrelease.texts.sentences import listed, say, share_of
 
 if TYPE_CHECKING:
     from privrelease.audit.microdata.evidence import Evidence
     from privrelease.audit.microdata.households import HouseholdRisk
+    from privrelease.texts.sentences import Said
 
 __all__ = ["households_declared", "households_hidden", "households_unasked", "links_declared", "links_possible"]
-
-_NO_PERSONS = "the persons of released rows cannot be determined, and with them the members of households"
 
 
 def households_declared(evidence: Evidence) -> bool:
@@ -26,12 +25,12 @@ def households_declared(evidence: Evidence) -> bool:
     return bool(declared_households(evidence.plan))
 
 
-def households_unasked(evidence: Evidence) -> str | None:
+def households_unasked(evidence: Evidence) -> Said | None:
     """Say why households need not be judged, None where they must."""
     if not household_columns(evidence.plan):
-        return "no column that links the persons of a household is released"
+        return say("no_household")
     if all(threat.thresholds.highest is None for threat in evidence.plan.threats):
-        return "no threat of the release limits the highest risk"
+        return say("no_highest")
     return None
 
 
@@ -48,7 +47,7 @@ def households_hidden(evidence: Evidence) -> CheckOutcome:
     alone = [one for one in judged if one.threat in limits and _alone(one) * one.threat.thresholds.k > 1]
     if alone:
         return _found_alone(max(alone, key=_alone))
-    return passed("every composition of a household is shared by as many households as the threats demand")
+    return passed(say("households"))
 
 
 def _alone(one: HouseholdRisk) -> Fraction:
@@ -59,18 +58,16 @@ def _alone(one: HouseholdRisk) -> Fraction:
 
 def _found_alone(one: HouseholdRisk) -> CheckOutcome:
     limit, sizes, k = one.threat.thresholds.highest or Fraction(1), one.found.unnumbered, one.threat.thresholds.k
-    message = (
-        f"{pluralise(sizes.records_below(k), 'person')} of {sizes.n_records} without a number in {one.column} have values, as threat "
-        f"{one.threat.name} knows them, that fewer than {k} of these share: who is in no numbered household is looked for there"
-    )
+    persons = say("n_persons", n=sizes.records_below(k))
+    message = say("households_alone", persons=persons, all=sizes.n_records, column=one.column, threat=one.threat.name, k=k)
     return failed(message, Figure.of(_alone(one), "share"), Figure.of(limit, "share"))
 
 
-def _why_not(evidence: Evidence) -> str:
+def _why_not(evidence: Evidence) -> Said:
     if evidence.main is None:
-        return "no file can be read"
+        return say("no_file")
     asked = (*household_columns(evidence.plan), *possible_links(evidence.plan), *evidence.plan.quasi_identifiers)
-    return _NO_PERSONS if evidence.measurable(asked) else "the file lacks columns of the plan"
+    return say("no_members") if evidence.measurable(asked) else say("lacks_columns")
 
 
 def _highest(one: HouseholdRisk) -> Fraction:
@@ -85,9 +82,15 @@ def _excess(one: HouseholdRisk) -> Fraction:
 def _found(one: HouseholdRisk) -> CheckOutcome:
     limit, sizes = one.threat.thresholds.highest or Fraction(1), one.found.sizes
     k = one.threat.thresholds.k
-    message = (
-        f"threat {one.threat.name} finds {pluralise(sizes.records_below(k), 'household')} of {sizes.n_records} in {one.column} by the values of their members, "
-        f"which fewer than {k} households share: the highest risk is {per_cent(_highest(one))}, the limit {per_cent(limit)}"
+    message = say(
+        "households_found",
+        threat=one.threat.name,
+        households=say("n_households", n=sizes.records_below(k)),
+        all=sizes.n_records,
+        column=one.column,
+        k=k,
+        risk=share_of(per_cent(_highest(one))),
+        limit=share_of(per_cent(limit)),
     )
     return failed(message, Figure.of(_highest(one), "share"), Figure.of(limit, "share"))
 
@@ -103,7 +106,6 @@ def links_declared(evidence: Evidence) -> CheckOutcome:
     if links is None:
         return nothing_to_look_at(_why_not(evidence))
     if not links.suspected:
-        return passed("no released column looks like the number of a household")
-    named = ", ".join(f"{name} ({pluralise(linked, 'value')})" for name, linked in links.suspected)
-    message = f"most values belong to 2 to 20 persons each, as numbers of households do: {named}"
-    return CheckOutcome(Outcome.REVIEW, message)
+        return passed(say("links"))
+    named = listed(say("counted_in", name=name, count=say("n_values", n=linked)) for name, linked in links.suspected)
+    return CheckOutcome(Outcome.REVIEW, say("links_suspected", where=named))

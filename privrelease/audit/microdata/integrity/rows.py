@@ -9,14 +9,15 @@ from privrelease.audit.check import CheckOutcome, absent, failed, not_asked, not
 from privrelease.audit.document.visibility import count
 from privrelease.audit.microdata.integrity.cells import cells_lost
 from privrelease.audit.microdata.linkage import naming_columns
-from privrelease.findings import pluralise
 from privrelease.plan.microdata.links import household_columns
+from privrelease.texts.sentences import listed, say
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from privrelease.audit.microdata.evidence import Evidence
     from privrelease.plan.model import ThreatPlan, UnitPlan
+    from privrelease.texts.sentences import Said
 
 __all__ = [
     "claims_agree",
@@ -29,29 +30,25 @@ __all__ = [
     "rows_left_residual",
 ]
 
-_NO_MAP = "there is no row map: nothing leads back to the source"
-_ONLY_RESIDUAL = "no row of the source is missing but those that the residual rule allows"
-_NO_SOURCE = "the source was not measured"
-
 
 def row_map_sound(evidence: Evidence) -> CheckOutcome:
     """The row map gives every released row one source row of its own, within the source."""
     if evidence.row_map_refused is not None:
-        return failed(f"the row map cannot be read ({evidence.row_map_refused})")
+        return failed(say("map_unreadable", code=evidence.row_map_refused))
     if evidence.target.row_map is None:
-        return absent(_NO_MAP)
+        return absent(say("no_map"))
     faults = evidence.row_map
     if faults is None:
-        return unevaluated("no file can be read")
+        return unevaluated(say("no_file"))
     if evidence.sound_map:
-        return passed("every released row leads to a source row of its own")
+        return passed(say("row_map"))
     found = (
-        ("entries lead outside the source or the release", faults.out_of_range),
-        ("source rows are led to twice", faults.sources_twice),
-        ("released rows are named twice", faults.outputs_twice),
-        ("released rows lead nowhere", faults.outputs_unmapped),
+        ("map_outside", faults.out_of_range),
+        ("map_sources_twice", faults.sources_twice),
+        ("map_outputs_twice", faults.outputs_twice),
+        ("map_nowhere", faults.outputs_unmapped),
     )
-    return failed("; ".join(f"{amount} {what}" for what, amount in found if amount))
+    return failed(say("every", parts=listed((say(what, n=amount) for what, amount in found if amount), "semicolon")))
 
 
 def persons_counted(evidence: Evidence) -> CheckOutcome:
@@ -68,43 +65,35 @@ def persons_counted(evidence: Evidence) -> CheckOutcome:
     if persons is None:
         return _without_source(evidence, unit)
     if persons.missing:
-        return failed(
-            f"{pluralise(persons.missing, 'row of the source has', 'rows of the source have')} no person",
-            count(persons.missing),
-            count(0),
-        )
+        return failed(say("persons_missing", n=persons.missing), count(persons.missing), count(0))
     if unit.max_rows is not None and persons.most_rows > unit.max_rows:
-        return failed(f"a person has {persons.most_rows} rows", count(persons.most_rows), count(unit.max_rows))
+        return failed(say("person_rows", n=persons.most_rows), count(persons.most_rows), count(unit.max_rows))
     if persons.most_rows > 1 and evidence.person_after is None:
-        return unevaluated("some person has several rows, and released rows cannot be led to their persons")
-    return _named_across(evidence) or passed("classes count persons, not rows")
+        return unevaluated(say("persons_unled"))
+    return _named_across(evidence) or passed(say("persons"))
 
 
 def _without_source(evidence: Evidence, unit: UnitPlan) -> CheckOutcome:
     if evidence.person_after is not None:
-        return passed("persons are counted by the file's own column")
+        return passed(say("persons_column"))
     if unit.max_rows == 1:
-        return passed("a person has one row, as the policy says: rows are persons")
-    return nothing_to_look_at("rows were counted, and how many persons they are cannot be known without the source")
+        return passed(say("persons_rows"))
+    return nothing_to_look_at(say("persons_unknown"))
 
 
 def _nobody_named_twice(evidence: Evidence) -> CheckOutcome:
     if naming_columns(evidence.plan) and evidence.repeats is None:
-        return unevaluated("no file can be read")
+        return unevaluated(say("no_file"))
     households = household_columns(evidence.plan) if evidence.plan.rows_are_persons else ()
     for found in evidence.repeats or ():
         if found.repeated and found.column not in households:
-            message = (
-                f"pseudonyms of {found.column} bring rows together ({found.repeated} occur in several rows), "
-                "and no person is declared: rows were counted as persons"
-            )
+            message = say("pseudonyms_repeat", column=found.column, n=found.repeated)
             return failed(message, count(found.repeated), count(0))
     if evidence.plan.rows_are_persons:
-        return not_asked("the policy says that every row is a person of its own")
+        return not_asked(say("persons_said"))
     for name, repeated in evidence.unnamed:
-        message = f"{pluralise(repeated, 'value')} of the direct identifier {name} {'occurs' if repeated == 1 else 'occur'} in several rows of the source, and no person is declared: rows were counted as persons"
-        return failed(message, count(repeated), count(0))
-    return passed("no person is declared: every row counts as a person of its own")
+        return failed(say("direct_repeat", n=repeated, name=name), count(repeated), count(0))
+    return passed(say("persons_none"))
 
 
 def _named_across(evidence: Evidence) -> CheckOutcome | None:
@@ -119,7 +108,7 @@ def _named_across(evidence: Evidence) -> CheckOutcome | None:
     for found in evidence.repeats or ():
         said = evidence.plan.source.column(found.column).links is not None or found.column in suspected
         if found.direct and found.repeated and found.column != unit.column and not said:
-            message = f"{found.repeated} pseudonyms of {found.column} occur with several persons: is {unit.column} the person?"
+            message = say("pseudonyms_across", n=found.repeated, column=found.column, unit=unit.column)
             return warned(message, count(found.repeated))
     return None
 
@@ -128,22 +117,22 @@ def rows_add_up(evidence: Evidence) -> CheckOutcome:
     """Released rows are the source's rows less those that the run says it dropped; in every file."""
     source, main, internal = evidence.source, evidence.main, evidence.target.internal
     if evidence.target.without_source:
-        return absent(_NO_SOURCE)
+        return absent(say("source_not_measured"))
     if source is None or main is None:
-        return unevaluated("no file can be read")
+        return unevaluated(say("no_file"))
     if internal is None and evidence.left is None and main.n_rows < source.n_rows:
-        return absent("the file has fewer rows than the source, and nothing says which left")
+        return absent(say("fewer_rows"))
     claimed = 0 if internal is None else internal.claims.dropped_rows
     unexplained = 0 if evidence.left is None else evidence.left.rows
     expected = source.n_rows - (claimed if internal is not None else unexplained)
     for file in evidence.files:
         if file.released is not None and file.released.n_rows != expected:
             return failed(
-                f"{file.sink.label} has {pluralise(file.released.n_rows, 'row')}, not the {expected} that the source leaves",
+                say("rows_differ", file=file.sink.label, rows=say("n_rows", n=file.released.n_rows), expected=expected),
                 count(file.released.n_rows),
                 count(expected),
             )
-    return passed("no row was lost or added beyond those that the run says it dropped")
+    return passed(say("rows"))
 
 
 def _residual_rules(threat: ThreatPlan) -> Iterator[tuple[tuple[str, ...], int]]:
@@ -180,58 +169,58 @@ def rows_left_residual(evidence: Evidence) -> CheckOutcome:
     """No more rows are missing from the release than the residual rule can explain."""
     left = evidence.left
     if left is None:
-        return absent(_NO_MAP) if evidence.target.row_map is None else unevaluated("the row map is not sound")
+        return absent(say("no_map")) if evidence.target.row_map is None else unevaluated(say("map_unsound"))
     dropped = left.rows if left.persons is None else left.persons
-    most = most_droppable(evidence)
+    most, only = most_droppable(evidence), say("residual_only")
     if not left.rows:
         # in the same words and figures as where some were dropped: recipients read this, and must not learn which it is
-        return passed(_ONLY_RESIDUAL) if most is None else passed(_ONLY_RESIDUAL, count(0), count(most))
+        return passed(only) if most is None else passed(only, count(0), count(most))
     if most is None:
-        return unevaluated("a threat's columns cannot be measured")
-    what = "rows" if left.persons is None else "persons' rows"
+        return unevaluated(say("columns_unmeasured"))
     if dropped > most:
-        return failed(f"{dropped} {what} are missing; the residual rule explains at most {most}", count(dropped), count(most))
-    return passed(_ONLY_RESIDUAL, count(dropped), count(most))
+        words = "rows_missing" if left.persons is None else "persons_rows_missing"
+        return failed(say(words, n=dropped, most=most), count(dropped), count(most))
+    return passed(only, count(dropped), count(most))
 
 
 def no_small_residual(evidence: Evidence) -> CheckOutcome:
     """Records with every column of a threat missing are none or at least k: a smaller group is found by elimination."""
     step = evidence.plan.suppress
-    small: list[str] = []
+    small: list[Said] = []
     for threat in evidence.plan.threats:
         residual = evidence.residual(threat.columns)
         if residual is None:
-            return unevaluated("a threat's columns cannot be measured")
+            return unevaluated(say("columns_unmeasured"))
         if 0 < residual < threat.thresholds.k:
-            small.append(f"{threat.name}: {residual} < {threat.thresholds.k}")
+            small.append(say("residual_of", threat=threat.name, n=residual, k=threat.thresholds.k))
     if not small:
-        return passed("no small group of records is left whose every column is missing")
-    message = f"records whose every column is missing can be found by elimination ({'; '.join(small)})"
+        return passed(say("residual"))
+    message = say("residual_small", where=listed(small, "semicolon"))
     return failed(message) if step is not None and step.residual == "drop" else warned(message)
 
 
 def order_says_nothing(evidence: Evidence) -> CheckOutcome:
     """Rows are sorted by the released values, so their order discloses nothing of the source."""
     if evidence.plan.order == "source":
-        return warned("rows are in the order of the source, as the policy says: their place can identify and align them")
+        return warned(say("order_source"))
     if evidence.order_breaks is None:
-        return unevaluated("no file with the planned columns can be read")
+        return unevaluated(say("no_planned_file"))
     if evidence.order_breaks:
         return failed(
-            f"{pluralise(evidence.order_breaks, 'row stands', 'rows stand')} before a smaller one",
+            say("unsorted", n=evidence.order_breaks),
             count(evidence.order_breaks),
             count(0),
         )
-    return passed("rows are sorted by the released values")
+    return passed(say("order"))
 
 
 def claims_agree(evidence: Evidence) -> CheckOutcome:
     """The counts that the run states of itself are those found."""
     internal, source, main = evidence.target.internal, evidence.source, evidence.main
     if internal is None:
-        return absent("the run states no counts")
+        return absent(say("no_counts"))
     if source is None or main is None:
-        return unevaluated("no file can be read")
+        return unevaluated(say("no_file"))
     claims = internal.claims
     wrong = ["source_rows"] if claims.source_rows != source.n_rows else []
     wrong += ["released_rows"] if claims.released_rows != main.n_rows else []
@@ -243,8 +232,8 @@ def claims_agree(evidence: Evidence) -> CheckOutcome:
         wrong += [f"suppressed.{name}" for name in columns if claims.suppressed.get(name, 0) != nulled.get(name, 0)]
     wrong += _released_point(evidence)
     if wrong:
-        return failed(f"the run states other counts than found: {', '.join(wrong)}")
-    return passed("the counts that the run states are those found")
+        return failed(say("claims_differ", names=listed(wrong)))
+    return passed(say("claims"))
 
 
 def _released_point(evidence: Evidence) -> list[str]:

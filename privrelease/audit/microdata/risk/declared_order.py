@@ -13,6 +13,7 @@ import numpy as np
 
 from privrelease.relational.schema import ColumnType
 from privrelease.relational.treatments import CellRelation
+from privrelease.texts.sentences import say
 from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
@@ -23,12 +24,12 @@ if TYPE_CHECKING:
     from privrelease.engine.protocol.audit import MeasuringEngine
     from privrelease.engine.protocol.base import ReleasedFile, Staged
     from privrelease.plan.model import CheckPlan
+    from privrelease.texts.sentences import Said
 
-__all__ = ["OUTSIDE", "ComparedBy", "compared_by", "domain_counts", "positions"]
+__all__ = ["ComparedBy", "compared_by", "domain_counts", "positions"]
 
 #: Types whose values have an order of their own.
 _ORDERED = frozenset({ColumnType.INTEGER, ColumnType.NUMBER, ColumnType.DATE, ColumnType.DATETIME})
-OUTSIDE = "the file holds values outside the declared domain, which have no place in its order"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,13 +42,13 @@ class ComparedBy:
     """False: ordered distance on a text without a declared domain."""
 
     @property
-    def words(self) -> str:
+    def words(self) -> Said:
         """The distance as a report names it.
 
         >>> ComparedBy("ordered", ("low", "high")).words, ComparedBy("equal").words
         ('ordered as in the domain', 'equal')
         """
-        return f"{self.distance} as in the domain" if self.order is not None else self.distance
+        return say("distance_ordered_domain") if self.order is not None else say(f"distance_{self.distance}")
 
 
 def compared_by(evidence: Evidence, check: CheckPlan, column: str) -> ComparedBy:

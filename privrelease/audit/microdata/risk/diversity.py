@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from privrelease.audit.microdata.risk.declared_order import OUTSIDE, compared_by, positions
-from privrelease.audit.microdata.risk.figures import NO_RECORDS
+from privrelease.audit.microdata.risk.declared_order import compared_by, positions
 from privrelease.audit.microdata.risk.threats import lost_where_missing
 from privrelease.disclosure.classes.grouping import column_indices, group_rows, is_residual
 from privrelease.disclosure.risk.l_diversity import distinct_l, entropy_l, is_diverse, recursive_l
 from privrelease.disclosure.risk.sensitive import SensitiveCounts
 from privrelease.disclosure.risk.t_closeness import t_closeness
+from privrelease.texts.sentences import Number, Said, say
 from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Judged", "l_diversity", "sensitive_counts", "t_closeness_of"]
 
-_SEVERAL_ROWS = "persons have several rows, and these measures count rows"
 _STEP = 1000
 
 
@@ -45,7 +44,7 @@ class Judged:
 
     value: Fraction | float
     holds: bool
-    beside: str = ""
+    beside: Said | None = None
 
 
 def sensitive_counts(
@@ -78,7 +77,7 @@ def sensitive_counts(
 
 def _classes(
     engine: MeasuringEngine, evidence: Evidence, check: CheckPlan, sensitive: str | None, order: tuple[str, ...] | None = None
-) -> list[tuple[str, SensitiveCounts]] | str | None:
+) -> list[tuple[str, SensitiveCounts]] | Said | None:
     """Sensitive counts under each threat that the check is about; a threat that knows the column learns nothing.
 
     ``order``: the sensitive values in their declared order; None where their own order, or none, counts.
@@ -92,15 +91,15 @@ def _classes(
     if evidence.main is None or sensitive is None:
         return None
     if not threats:
-        return "every threat knows the column"
+        return say("threats_know")
     if evidence.person_after is not None:
-        return _SEVERAL_ROWS
+        return say("several_rows")
     found = []
     for threat in threats:
         if not evidence.measurable([*threat.columns, sensitive]):
             return None
         counts = _counts(engine, evidence, threat, sensitive, order)
-        if isinstance(counts, str):
+        if isinstance(counts, Said):
             return counts
         found.append((threat.name, counts))
     return found
@@ -108,7 +107,7 @@ def _classes(
 
 def _counts(
     engine: MeasuringEngine, evidence: Evidence, threat: ThreatPlan, sensitive: str, order: tuple[str, ...] | None
-) -> SensitiveCounts | str:
+) -> SensitiveCounts | Said:
     """Count sensitive values by the classes of a threat; a text where there is none, or a value has no place in the declared order."""
     names, known, main = [*threat.columns, sensitive], evidence.after, evidence.main
     assert main is not None
@@ -117,9 +116,9 @@ def _counts(
     table = known if known is not None and at_hand else engine.class_table(main, names)
     places = None if order is None else positions(engine, main, table, sensitive, order)
     if order is not None and places is None:
-        return OUTSIDE
+        return say("outside_domain")
     counts = sensitive_counts(table, threat.columns, sensitive, lost=lost_where_missing(evidence), places=places)
-    return counts if counts.n_classes else NO_RECORDS
+    return counts if counts.n_classes else say("no_records")
 
 
 def _smallest(counts: SensitiveCounts, kind: DiversityKind, c: Fraction | None, missing: MissingSensitive) -> float:
@@ -131,11 +130,11 @@ def _smallest(counts: SensitiveCounts, kind: DiversityKind, c: Fraction | None, 
     return int(distinct_l(counts, missing).min())
 
 
-def l_diversity(engine: MeasuringEngine, evidence: Evidence, check: CheckPlan, sensitive: str | None) -> Judged | str | None:
+def l_diversity(engine: MeasuringEngine, evidence: Evidence, check: CheckPlan, sensitive: str | None) -> Judged | Said | None:
     """Measure the smallest l of any class, under the threat where it is smallest; None or a text: it could not be measured."""
     classes = _classes(engine, evidence, check, sensitive)
-    if classes is None or isinstance(classes, str) or check.minimum is None:
-        return None if classes is None or not isinstance(classes, str) else classes
+    if classes is None or isinstance(classes, Said) or check.minimum is None:
+        return None if classes is None or not isinstance(classes, Said) else classes
     options = dict(check.options)
     kind: DiversityKind = options.get("kind", "distinct")  # type: ignore[assignment]  # one of its choices
     c = options.get("c")
@@ -144,17 +143,22 @@ def l_diversity(engine: MeasuringEngine, evidence: Evidence, check: CheckPlan, s
     for name, counts in classes:
         diverse = is_diverse(counts, least, kind, c=c)
         empty = int(np.count_nonzero(counts.seen("known").totals == 0))
-        beside = (
-            f" (threat {name}: {int(np.count_nonzero(~diverse))} of {counts.n_classes} classes are below,"
-            f" {empty} of these hold no known value; with missing as one more value the smallest is"
-            f" {_smallest(counts, kind, c, 'value'):.6g})"
+        beside = say(
+            "diverse_beside",
+            threat=name,
+            below=int(np.count_nonzero(~diverse)),
+            all=counts.n_classes,
+            empty=empty,
+            smallest=Number(f"{_smallest(counts, kind, c, 'value'):.6g}"),
         )
         worst.append(Judged(_smallest(counts, kind, c, "known"), bool(diverse.all()), beside))
     found = min(worst, key=lambda one: (one.holds, one.value))
     return Judged(Fraction(found.value) if kind != "entropy" else found.value, found.holds, found.beside)
 
 
-def t_closeness_of(engine: MeasuringEngine, evidence: Evidence, check: CheckPlan, sensitive: str | None) -> Judged | str | None:
+def t_closeness_of(
+    engine: MeasuringEngine, evidence: Evidence, check: CheckPlan, sensitive: str | None
+) -> Judged | Said | None:
     """Measure the largest distance of any class from all records, under the threat where it is largest.
 
     Ordered distance where the column's values have an order of their own and the policy names no distance. A figure that holds is rounded up to a tenth of a
@@ -164,9 +168,9 @@ def t_closeness_of(engine: MeasuringEngine, evidence: Evidence, check: CheckPlan
         return None
     by = compared_by(evidence, check, sensitive)
     if not by.measurable:
-        return "the column declares no order: write a `domain`"
+        return say("no_order")
     classes = _classes(engine, evidence, check, sensitive, by.order)
-    if classes is None or isinstance(classes, str):
+    if classes is None or isinstance(classes, Said):
         return classes
     distance = by.distance
     worst = []
@@ -174,12 +178,10 @@ def t_closeness_of(engine: MeasuringEngine, evidence: Evidence, check: CheckPlan
         close = t_closeness(counts, distance)
         if close.largest is None:
             empty = int(np.count_nonzero(close.denominators == 0))
-            worst.append(Judged(Fraction(1), False, f" (threat {name}: {empty} classes hold no known value)"))
+            worst.append(Judged(Fraction(1), False, say("close_empty", threat=name, n=empty)))
             continue
         other = t_closeness(counts, distance, "value").largest
-        beside = (
-            f" (threat {name}; with missing as one more value it is {'undefined' if other is None else f'{float(other):.6g}'})"
-        )
+        beside = say("close_beside", threat=name, other=say("undefined") if other is None else Number(f"{float(other):.6g}"))
         worst.append(Judged(close.largest, close.holds(check.maximum), beside))
     found = max(worst, key=lambda one: (not one.holds, one.value))
     if not found.holds:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 from privrelease.audit.document.model import Figure, SubsetFacts, ThreatResult, ThresholdVerdict, Visibility
 from privrelease.audit.document.sensitive import KeyFacts
+from privrelease.audit.document.sentences import coded
 from privrelease.audit.document.visibility import Audience, minimum_of
 from privrelease.audit.microdata.risk.attacker_risk import attacker_risk
 from privrelease.audit.microdata.risk.class_sizes import Table, compatible, measured, person_sets, subsets
@@ -19,6 +20,7 @@ from privrelease.disclosure.risk.prosecutor import prosecutor_risk
 from privrelease.disclosure.risk.thresholds import Thresholds
 from privrelease.disclosure.risk.verdict import judge
 from privrelease.plan.model import ThreatPlan
+from privrelease.texts.sentences import say
 from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
@@ -77,6 +79,7 @@ def _verdicts(threat: ThreatPlan, risk: RiskMeasures, size: Measured, facts: Ris
     figures = {"highest_risk": facts.highest, "average_risk": facts.average, "records_at_risk": facts.at_risk}
     verdicts = []
     for judgement in judge(risk, threat.thresholds).judgements:
+        means = limit_words(threat, judgement.measure, size.counted)
         figure = figures[judgement.measure] or Figure.of(None, "share", note=NO_RECORDS)
         unit: Literal["share", "risk"] = "share" if judgement.measure == "records_at_risk" else "risk"
         verdicts.append(
@@ -85,7 +88,8 @@ def _verdicts(threat: ThreatPlan, risk: RiskMeasures, size: Measured, facts: Ris
                 figure=figure,
                 threshold=Figure.of(judgement.limit, unit, Visibility.RECIPIENT),
                 holds=risk.n_records > 0 and judgement.holds,
-                means=limit_words(threat, judgement.measure, size.counted),
+                means=means,
+                means_coded=coded(means),
             )
         )
     return tuple(verdicts)
@@ -94,6 +98,7 @@ def _verdicts(threat: ThreatPlan, risk: RiskMeasures, size: Measured, facts: Ris
 def _undefined_verdicts(threat: ThreatPlan) -> tuple[ThresholdVerdict, ...]:
     limits = threat.thresholds
     share = None if limits.at_risk is None else limits.at_risk.share
+    unmeasured = say("figure_not_measured")
     pairs = (("highest_risk", limits.highest), ("average_risk", limits.average), ("records_at_risk", share))
     return tuple(
         ThresholdVerdict(
@@ -101,7 +106,8 @@ def _undefined_verdicts(threat: ThreatPlan) -> tuple[ThresholdVerdict, ...]:
             figure=Figure.of(None, note="not measured"),
             threshold=Figure.of(limit, "risk", Visibility.RECIPIENT),
             holds=False,
-            means="not measured",
+            means=unmeasured,
+            means_coded=coded(unmeasured),
         )
         for measure, limit in pairs
         if limit is not None
@@ -180,6 +186,7 @@ def _subsets(threat: ThreatPlan, sides: _Sides, size: Measured) -> tuple[SubsetF
     limit = threat.subsets
     if limit is None or not threat.columns:
         return None, ()
+    means = limit_words(threat, "subsets", size.counted)
     report = subsets(sides.after, threat.columns, limit.up_to, limit.k)
     smallest = [found.smallest for found in report.combinations if found.smallest is not None]
     facts = SubsetFacts(
@@ -196,7 +203,8 @@ def _subsets(threat: ThreatPlan, sides: _Sides, size: Measured) -> tuple[SubsetF
         figure=Figure.of(least, "count", shown, None if smallest else NO_RECORDS),
         threshold=Figure.of(limit.k, "count", Visibility.RECIPIENT),
         holds=bool(smallest) and not report.failing,
-        means=limit_words(threat, "subsets", size.counted),
+        means=means,
+        means_coded=coded(means),
     )
     return facts, (verdict,)
 
