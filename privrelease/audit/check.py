@@ -1,9 +1,8 @@
 """One check as a value, its outcome, and the one way from both to the results and findings of an audit.
 
 The checks of a kind of release are a visible tuple (``MICRODATA_CHECKS``, ``STATISTICS_CHECKS``, ``TABLE_CHECKS``, ``ATTACK_CHECKS``,
-``THREAT_CHECKS``, ``EARLIER_CHECKS``), in the order in which they are reported.
-
-Remedies that several checks share. Every check and every other finding states its own, so that no finding lacks a way to act on it.
+``THREAT_CHECKS``, ``EARLIER_CHECKS``), in the order in which they are reported. Title and
+remedy of each are in the catalogue, by its id.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, Generic, Literal, TypeVar
 from privrelease.audit.checks.findings import place
 from privrelease.audit.document.model import CheckResult, FindingRecord, Outcome, Visibility
 from privrelease.audit.document.sentences import coded
-from privrelease.texts.catalogue import english
+from privrelease.texts.catalogue import english, sentences
 from privrelease.texts.sentences import of_key, say
 from privrelease.value_classes import dataclass
 
@@ -27,9 +26,6 @@ if TYPE_CHECKING:
     from privrelease.texts.sentences import Said
 
 __all__ = [
-    "AGAIN",
-    "EDITED",
-    "FAULT",
     "NOT_MADE_HINT",
     "POLICY_CHECK",
     "Check",
@@ -49,11 +45,6 @@ __all__ = [
     "unevaluated",
     "warned",
 ]
-
-
-AGAIN: Final = "run the release again and publish what that run makes"
-EDITED: Final = f"do not publish this file: it is not what the run made; {AGAIN}"
-FAULT: Final = f"the file was altered after the run, or this is a fault of ours: {AGAIN}; report it if it stays"
 
 #: Of a check of the policy, or of the limit of an attack, that could not be made.
 NOT_MADE_HINT: Final = "hand over what it lacks, or have a person decide without it"
@@ -88,7 +79,8 @@ class CheckOutcome:
 
 @dataclass(frozen=True, slots=True)
 class Check(Generic[Evidence_]):
-    """One check: the code of its finding, its id, what it looks at, what to do where it does not hold, and the function that judges.
+    """One check: the code of its finding, its id, and the function that judges. What it looks at and what to do where it does not hold are in the
+    catalogue, by its id; ``words``: both, of a check that the catalogue does not know.
 
     ``needs``: what it compares with besides the file. A judge that needs the source is not asked without it; the others are, and ``alone``,
     where there is one: what the file alone shows to be wrong is wrong. ``promised``: the policy's protection itself, so that without what it
@@ -99,8 +91,6 @@ class Check(Generic[Evidence_]):
 
     code: str
     id: str
-    title: str
-    hint: str
     judge: Callable[[Evidence_], CheckOutcome]
     needs: Need | None = None
     alone: Callable[[Evidence_], CheckOutcome] | None = None
@@ -111,6 +101,17 @@ class Check(Generic[Evidence_]):
     severity: Literal["error", "warn"] = "error"
     private: bool = False
     location: Location | None = None
+    words: tuple[str, str] | None = None
+
+    @property
+    def title(self) -> str:
+        """Title, in English: the thing that it looks at."""
+        return sentences()[f"title.{self.id}"] if self.words is None else self.words[0]
+
+    @property
+    def hint(self) -> str:
+        """Remedy, in English, where it does not hold."""
+        return sentences()[f"hint.{self.id}"] if self.words is None else self.words[1]
 
     def code_of(self, result: CheckResult) -> str:
         """Return the code of the finding about ``result``."""
@@ -135,10 +136,12 @@ def _unknown(_: object) -> CheckOutcome:
 POLICY_CHECK: Final[Check[Any]] = Check(
     "A301",
     "",
-    "a check of the policy does not hold",
-    "change what is released until it holds; where someone can answer for it, a waiver lets one check of one release pass until a day",
     _unknown,
     unmade=("A302", NOT_MADE_HINT),
+    words=(
+        "a check of the policy does not hold",
+        "change what is released until it holds; where someone can answer for it, a waiver lets one check of one release pass until a day",
+    ),
 )
 
 

@@ -70,8 +70,6 @@ def _stands_in(result: ThreatResult) -> Said | None:
     return say("stood_in_for", attacker=say(f"attacker_{result.attacker}"), note=known(note.note))
 
 
-_PROTECT: Final = "generalise (`generalise`) or drop (`drop`) a column that distinguishes persons, or suppress cells (`suppress`) for this threat (`protect`)"
-
 _ASSESS: Final = (
     "audit the file with its source and row map, or name the population's table (`population: {table: …}`): class sizes in the population "
     "follow from these"
@@ -79,20 +77,16 @@ _ASSESS: Final = (
 
 #: In the order in which they are reported; the id of each is its measure.
 THREAT_CHECKS: tuple[Check[LimitOfThreat], ...] = (
-    Check("A101", "highest_risk", "highest risk above its limit", _PROTECT, _held),
-    Check("A102", "average_risk", "average risk above its limit", _PROTECT, _held),
+    Check("A101", "highest_risk", _held),
+    Check("A102", "average_risk", _held),
     Check(
         "A103",
         "records_at_risk",
-        "more records at risk than the limit",
-        "protect the threat (`protect`), so that fewer records are in small classes: generalise or drop a column that distinguishes persons, or suppress cells",
         _held,
     ),
     Check(
         "A104",
         "subsets",
-        "a combination of columns has too small a class",
-        "protect the threat with its `subsets`, or leave a column of the combination out",
         _held,
     ),
 )

@@ -217,9 +217,9 @@ def same(evidence):
 
 
 ROSTER_CHECKS = (
-    Check("A101", "AUDIT-DIGEST", "files are those of the manifest", "run again", same, needs="manifest"),
-    Check("A601", "AUDIT-ROSTER", "the number is that of the source", "run again", right, needs="source"),
-    Check("A602", "AUDIT-ENOUGH", "the number is large enough", "release another count", enough),
+    Check("A101", "AUDIT-DIGEST", same, needs="manifest", words=("files are those of the manifest", "run again")),
+    Check("A601", "AUDIT-ROSTER", right, needs="source", words=("the number is that of the source", "run again")),
+    Check("A602", "AUDIT-ENOUGH", enough, words=("the number is large enough", "release another count")),
 )
 
 

@@ -13,11 +13,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from privrelease.audit.attacks.control import LEAST_CONTROL
 from privrelease.audit.attacks.rates import Risk, advantage, attempts_needed, residual_risk, wilson
 from privrelease.audit.check import Check, CheckOutcome, failed, result_of, warned
 from privrelease.audit.document.attacks import AttackFacts, BoundedFacts, ClosestFacts, RateFacts
@@ -161,49 +160,36 @@ def _key_outcome(found: AttackSetup) -> CheckOutcome:
     return warned(say("attack_key", runs=shown))
 
 
-_ATTACK: Final = "protect more of the columns that the attack goes by, or say with the limit why more can be answered for"
-
 #: The check of each attack that has a limit, by the name of the attack: in the order in which they are reported.
 ATTACK_CHECKS: tuple[Check[Attacked], ...] = (
-    Check("A401", "AUDIT-ATTACK-SINGLING-OUT-UNIVARIATE", "Attack: singling out by one column", _ATTACK, _attack_outcome),
-    Check(
-        "A402", "AUDIT-ATTACK-SINGLING-OUT-MULTIVARIATE", "Attack: singling out by several columns", _ATTACK, _attack_outcome
-    ),
-    Check("A403", "AUDIT-ATTACK-LINKABILITY", "Attack: linking two lists", _ATTACK, _attack_outcome),
-    Check("A404", "AUDIT-ATTACK-INFERENCE", "Attack: guessing a column", _ATTACK, _attack_outcome),
-    Check("A405", "AUDIT-ATTACK-RECORD-LINKAGE", "Attack: finding a person's record", _ATTACK, _attack_outcome),
-    Check("A406", "AUDIT-ATTACK-MEMBERSHIP", "Attack: telling who was in the data", _ATTACK, _attack_outcome),
+    Check("A401", "AUDIT-ATTACK-SINGLING-OUT-UNIVARIATE", _attack_outcome),
+    Check("A402", "AUDIT-ATTACK-SINGLING-OUT-MULTIVARIATE", _attack_outcome),
+    Check("A403", "AUDIT-ATTACK-LINKABILITY", _attack_outcome),
+    Check("A404", "AUDIT-ATTACK-INFERENCE", _attack_outcome),
+    Check("A405", "AUDIT-ATTACK-RECORD-LINKAGE", _attack_outcome),
+    Check("A406", "AUDIT-ATTACK-MEMBERSHIP", _attack_outcome),
 )
 CONTROL_CHECK: Check[AttackSetup] = Check(
     "A407",
     "AUDIT-ATTACK-CONTROL",
-    "Control persons are not in the data",
-    "name a file of persons who are not in the data under `control`",
     _control_outcome,
     asked=lambda found: found.shared_persons is not None,
 )
 CONTENT_CHECK: Check[AttackSetup] = Check(
     "A306",
     "AUDIT-ATTACK-CONTROL-CONTENT",
-    "The control does not repeat the data",
-    "name a file of other persons of the same population under `control`: neither the data, nor a part or a copy of it",
     _content_outcome,
     asked=lambda found: found.content is not None,
 )
 SIZE_CHECK: Check[AttackSetup] = Check(
     "A307",
     "AUDIT-ATTACK-CONTROL-SIZE",
-    "The control has enough persons",
-    f"name a larger file under `control`: {LEAST_CONTROL} persons, or as many as the data has where it has fewer",
     _size_outcome,
     asked=_limited_by_control,
 )
 KEY_CHECK: Check[AttackSetup] = Check(
     "A305",
     "AUDIT-ATTACK-KEY",
-    "The attacks try the persons that earlier runs tried",
-    "restore the earlier key of digests (PRIVRELEASE_DIGEST_KEY, or digest.key of the state folder); if it was lost, say so to who approves: a "
-    "new key chooses another sample of persons to attack",
     _key_outcome,
     asked=lambda found: bool(found.other_keys),
     severity="warn",
@@ -221,7 +207,10 @@ def check_of(one: Attacked, check: Check[Attacked], number: int = 1) -> CheckRes
     mine = replace(
         check,
         id=name if number == 1 else f"{name}-{number}",
-        title=check.title if about is None else say("titled", title=title_said(check.id, check.title), about=about),
+        words=(
+            check.title if about is None else say("titled", title=title_said(check.id, check.title), about=about),
+            check.hint,
+        ),
         location=one.tried.limits.location,
         private=not one.decides,
     )

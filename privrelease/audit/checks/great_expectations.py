@@ -171,7 +171,7 @@ def _result(check: CheckPlan, found: _Found, places: Places) -> CheckResult:
     made = replace(
         POLICY_CHECK,
         id=check.id,
-        title=_title(expectation, on_source=check.on == "source"),
+        words=(_title(expectation, on_source=check.on == "source"), POLICY_CHECK.hint),
         severity="warn" if places.private else check.severity,
         private=places.private,
         location=check.location,

@@ -43,10 +43,6 @@ _LOOKED: Final = "AUDIT-EARLIER-LOOKED"
 _KNOWN: Final = "AUDIT-EARLIER-KNOWN"
 _ROWS: Final = "AUDIT-EARLIER-ROWS"
 
-_NOT_HELD: Final = (
-    "where no one who gets this release can hold the earlier one (it was withdrawn before anybody fetched it, or went to others), "
-    "say so: `recipients_hold_previous: false`"
-)
 _RESTORE: Final = "restore what is missing, or name with `privrelease audit --against` a copy that has columns of this release"
 _BRING: Final = (
     "copy the folders of its runs (runs/RUN of the state folder that published it, with its digest.key) into runs of this state folder, "
@@ -89,43 +85,31 @@ EARLIER_CHECKS: tuple[Check[Compared], ...] = (
     Check(
         "A281",
         "AUDIT-EARLIER-INTERSECT",
-        "Classes stay large together with earlier releases",
-        f"use another key for the pseudonym or drop the columns that link both, or keep the rules of the earlier release; {_NOT_HELD}",
         _compared,
     ),
     Check(
         "A282",
         "AUDIT-EARLIER-DIFFERENCE",
-        "No small group between this and earlier releases",
-        f"wait until enough persons joined, left or changed, or leave those few out; {_NOT_HELD}",
         _compared,
     ),
     Check(
         "A283",
         "AUDIT-EARLIER-CELLS",
-        "Earlier tables give no cell back",
-        f"suppress what the earlier table suppresses, or release both as one policy's tables; {_NOT_HELD}",
         _compared,
     ),
     Check(
         "A284",
         "AUDIT-EARLIER-BUDGET",
-        "The budget covers all releases together",
-        "spend less on this release, or raise the cap of the ledger if that can be answered for",
         _compared,
     ),
     Check(
         "A285",
         "AUDIT-EARLIER-REPEATED",
-        "The same question is not asked again",
-        "serve the stored answer again: leave `fresh` out and keep `snapshot`, policy and queries as they were",
         _compared,
     ),
     Check(
         "A286",
         "AUDIT-EARLIER-LOOKED",
-        "Every earlier release was looked at",
-        _RESTORE,
         _unread,
         unmade=("A286", _RESTORE),
         severity="warn",
@@ -133,17 +117,12 @@ EARLIER_CHECKS: tuple[Check[Compared], ...] = (
     Check(
         "A291",
         "AUDIT-EARLIER-KNOWN",
-        "Every release that was published is available",
-        _BRING,
         _unknown,
         unmade=("A291", _BRING),
     ),
     Check(
         "A294",
         "AUDIT-EARLIER-ROWS",
-        "Rows and tables give no suppressed cell back",
-        "leave a group column of the table out of the rows, group the table more coarsely, or give rows and table to different recipients and say "
-        f"so on both (`recipients`); {_NOT_HELD}",
         _compared,
     ),
 )

@@ -321,7 +321,12 @@ def _checked(
     chosen = tuple(threat for threat in threats if named is None or threat.name == named)
     asked = _Asked(evidence, chosen, column if isinstance(column, str) else None, engine, check, verifiers)
     made = replace(
-        POLICY_CHECK, id=check.id, title=check.expect, judge=_measured, severity=check.severity, location=check.location
+        POLICY_CHECK,
+        id=check.id,
+        words=(check.expect, POLICY_CHECK.hint),
+        judge=_measured,
+        severity=check.severity,
+        location=check.location,
     )
     return result_of(made, made.judge(asked))
 

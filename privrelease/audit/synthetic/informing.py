@@ -49,8 +49,6 @@ INFORMING_CHECKS: Final[tuple[Check[BesideSource], ...]] = (
     Check(
         "A270",
         "AUDIT-SYN-COPIES",
-        "Rows that the model saw are present no more often than rows that it did not see",
-        "find what the model keeps of single rows before it is used again; do not draw again until this passes, which would select the noise",
         _copies,
         asked=lambda beside: beside.held is not None,
         severity="warn",
@@ -72,7 +70,7 @@ def _measured(check: CheckPlan, beside: BesideSource | None) -> CheckResult:
     made = replace(
         POLICY_CHECK,
         id=check.id,
-        title=say("title_of", what=check.expect, columns=listed(columns)),
+        words=(say("title_of", what=check.expect, columns=listed(columns)), POLICY_CHECK.hint),
         severity="warn",
         private=True,
         location=check.location,

@@ -81,8 +81,8 @@ def _blank_lines(reading: RuleContext, release: Release, path: tuple[str | int, 
     """Yield a warning where a missing cell is a blank line. It cannot be written in quotes: that is how an empty text is told from it."""
     dataset = reading.policy.datasets.get(release.from_)
     kind = reading.kind(release)
-    if dataset is None or (kind.comparable is not None and not kind.comparable(release, dataset)):
-        return  # made-up columns have no missing cell
+    if dataset is None or (kind.rows is None and not (kind.comparable and kind.comparable(release, dataset))):
+        return  # figures, and made-up columns, have no missing cell
     if len(kind.columns(release, dataset)) == 1:
         message = "in a CSV file of one column a missing cell is a blank line, which many readers skip (pandas, R)"
         hint = "publish Parquet, or a second column; or tell recipients to read blank lines (`skip_blank_lines=False`, `blank.lines.skip = FALSE`)"

@@ -55,8 +55,8 @@ def test_what_could_not_be_made_has_one_where_somebody_can_act():
 
 # one way from checks to results and findings: a file of figures is a number here, sound where it is even
 
-EVEN = Check("A1", "AUDIT-EVEN", "Even", "halve it", fault(lambda number: "odd" if number % 2 else None))
-SMALL = Check("A2", "AUDIT-SMALL", "Small", "take less", lambda number: passed("ok") if number < 9 else failed("large"))
+EVEN = Check("A1", "AUDIT-EVEN", fault(lambda number: "odd" if number % 2 else None), words=("Even", "halve it"))
+SMALL = Check("A2", "AUDIT-SMALL", lambda number: passed("ok") if number < 9 else failed("large"), words=("Small", "take less"))
 
 
 def outcomes(checks, number, lacking=None):
@@ -88,7 +88,7 @@ def test_what_a_check_lacks_makes_no_pass(check, number, made):
 
 
 def test_findings_are_those_of_their_checks_and_others_of_the_policy():
-    own = result_of(replace(POLICY_CHECK, id="X-1", title="x"), failed("no"))
+    own = result_of(replace(POLICY_CHECK, id="X-1", words=("x", POLICY_CHECK.hint)), failed("no"))
     found = check_findings(None, (*run_checks((EVEN, SMALL), 11), own), (EVEN, SMALL))
     assert [(one.code, one.severity, one.message, one.hint, one.subject) for one in found] == [
         ("A1", "error", "AUDIT-EVEN Even: odd", "halve it", "checks.AUDIT-EVEN"),

@@ -12,8 +12,11 @@ import pytest
 
 import privrelease
 from privrelease.audit.all_checks import ALL_CHECKS
+from privrelease.audit.attacks.control import LEAST_CONTROL
+from privrelease.audit.check import Check, fault
 from privrelease.audit.checks.codes import OTHER_FINDINGS
 from privrelease.audit.document.sentences import coded, coded_all, said_of, title_said
+from privrelease.plan.microdata.links import LESS_OF_HOUSEHOLDS, SAY_WHOM
 from privrelease.texts.catalogue import LANGUAGES, catalogue_of, flat_texts, sentences
 from privrelease.texts.sentences import Listed, Number, Said, every, listed, say, share_of
 
@@ -159,6 +162,24 @@ def test_titles_and_hints_of_every_check_are_in_the_catalogue_by_its_id():
     hints = own("hint")
     assert {check.hint for check in ALL_CHECKS} | {kind.hint for kind in OTHER_FINDINGS} <= set(hints.values())
     assert {check.id for check in ALL_CHECKS} <= hints.keys()
+
+
+@pytest.mark.parametrize("language", ["en", *OTHERS])
+def test_figures_and_remedies_within_hints_are_those_of_the_code(language):
+    hints = own("hint", language)
+    assert f" {LEAST_CONTROL} " in hints["AUDIT-ATTACK-CONTROL-SIZE"]
+    if language == "en":
+        assert (hints["AUDIT-HOUSEHOLDS"], hints["AUDIT-LINKS"]) == (LESS_OF_HOUSEHOLDS, SAY_WHOM)
+
+
+def test_a_check_that_the_catalogue_does_not_know_brings_its_words():
+    judge = fault(lambda _: None)
+    assert (Check("A1", "AUDIT-ODD", judge, words=("Odd", "halve it")).title, Check("A202", "AUDIT-DIGEST", judge).hint) == (
+        "Odd",
+        own("hint")["AUDIT-DIGEST"],
+    )
+    with pytest.raises(KeyError):
+        _ = Check("A1", "AUDIT-ODD", judge).hint
 
 
 def test_lists_have_a_sign_for_every_join():
