@@ -70,7 +70,7 @@ def write_export(path: Path, rows: int = ROWS, seed: int = 2024) -> None:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Write the file that the command names."""
     named = list(sys.argv[1:] if arguments is None else arguments)
-    if len(named) != 1:
+    if len(named) != 1 or named[0].startswith("-"):
         sys.stderr.write("usage: python -m privrelease.examples.export FILE\n")
         return 2
     write_export(Path(named[0]))

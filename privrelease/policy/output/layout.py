@@ -48,11 +48,10 @@ def canonical_layout(text: str) -> str:
     """
     mark = "\ufeff" if text.startswith("\ufeff") else ""
     plain = text.removeprefix(mark)
-    crlf = plain.count("\r\n")
-    if not crlf:
-        return mark + _laid_out(plain)
-    made = _laid_out(plain.replace("\r\n", "\n"))
-    return mark + (made.replace("\n", "\r\n") if 2 * crlf > plain.count("\n") else made)
+    both = plain.count("\r\n")
+    ends = {"\n": plain.count("\n") - both, "\r\n": both, "\r": plain.count("\r") - both}
+    made = _laid_out(plain.replace("\r\n", "\n").replace("\r", "\n"))
+    return mark + made.replace("\n", max(ends, key=lambda end: ends[end]))
 
 
 def _laid_out(text: str) -> str:

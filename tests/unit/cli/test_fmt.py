@@ -83,6 +83,12 @@ def test_the_line_ends_of_a_file_stay_as_they_are(desk):
     assert written(desk, few) == plain, "where most lines end otherwise, all do"
 
 
+def test_line_ends_of_old_machines_stay_and_a_single_one_among_others_does_not(desk):
+    plain = written(desk, JUMBLED.encode())
+    assert written(desk, JUMBLED.replace("\n", "\r").encode()) == plain.replace(b"\n", b"\r")
+    assert written(desk, JUMBLED.replace("\n", "\r\n", 1).replace("\n", "\r", 2).encode()) == plain
+
+
 def test_a_byte_order_mark_stays_at_the_front(desk):
     made = written(desk, b"\xef\xbb\xbf" + ("title: Made-up\n" + JUMBLED.replace("title: Made-up   \n", "")).encode())
     assert made.startswith(b"\xef\xbb\xbfapiVersion:")
