@@ -136,11 +136,22 @@ OTHERS = [(row, 1) for row in range(50)]
 def test_a_planted_copy_of_the_fitted_rows_warns_and_rows_of_neither_do_not():
     copies = informing_checks(Plan(()), beside(APART, APART, OTHERS))
     assert [(one.id, one.outcome) for one in copies] == [("AUDIT-SYN-COPIES", Outcome.WARN)]
-    assert "100 % of the fitted and 0 % of the held-out" in copies[0].message
+    assert "50 of 50 fitted and 0 of 50 held-out" in copies[0].message
     both = APART[:25] + OTHERS[:24]
     (fair,) = informing_checks(Plan(()), beside(both, APART, OTHERS))
     assert fair.outcome is Outcome.PASS
     assert not informing_checks(Plan(()), replace(beside(both, APART, OTHERS), held=None)), "there is no one to compare with"
+
+
+def test_a_few_rows_that_chance_explains_do_not_warn():
+    # 10 of 14 and 0 of 4: the interval of Newcombe at 0.99 starts above 0, but a random division of the 18 rows gives it once in 44
+    present = APART[:10]
+    (few,) = informing_checks(Plan(()), beside(present, APART[:14], OTHERS[:4]))
+    assert few.outcome is Outcome.PASS
+    assert "10 of 14 fitted and 0 of 4 held-out" in few.message
+    # 10 of 14 and 0 of 8: once in 497
+    (many,) = informing_checks(Plan(()), beside(present, APART[:14], OTHERS[:8]))
+    assert many.outcome is Outcome.WARN
 
 
 def test_the_error_of_a_marginal_by_hand():

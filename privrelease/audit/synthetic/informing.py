@@ -9,7 +9,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
-from privrelease.audit.attacks.rates import Rate, advantage
+from privrelease.audit.attacks.rates import Rate, exceeds
 from privrelease.audit.check import POLICY_CHECK, Check, CheckOutcome, passed, result_of, run_checks, unevaluated, warned
 from privrelease.audit.checks.findings import per_cent
 from privrelease.audit.document.model import Figure, Outcome, Visibility
@@ -24,24 +24,23 @@ if TYPE_CHECKING:
 __all__ = ["INFORMING_CHECKS", "informing_checks"]
 
 #: A model that keeps nothing of single rows is suspected in one run of 200.
-_CONFIDENCE: Final = Fraction("0.99")
+_BY_CHANCE: Final = 1 / 200
 
 
 def _copies(beside: BesideSource) -> CheckOutcome:
     """Compare how often a row that is alone in the source is present: rows that the model saw, and rows that it did not.
 
-    Warns where the difference of the two shares is above 0 with confidence 0.99 (Newcombe 1998).
+    Who is held out is drawn at random, so that a model that keeps nothing of single rows finds as many of either kind as a random division would:
+    warns where Fisher's exact test gives so large a difference at most once in 200.
     """
     ours, theirs = (Rate(*counts) for counts in beside.alone())
-    gain = advantage(ours, theirs, _CONFIDENCE)
-    if gain.value is None or gain.interval is None:
+    if not ours.attempts or not theirs.attempts:
         return unevaluated(say("copies_none"))
-    assert ours.value is not None
-    assert theirs.value is not None
-    fitted, held = share_of(per_cent(ours.value)), share_of(per_cent(theirs.value))
-    if gain.interval.low > 0:
-        return warned(say("copies_more", fitted=fitted, held=held))
-    return replace(passed(say("copies", fitted=fitted, held=held)), visibility=Visibility.INTERNAL)
+    fitted, held = ours.successes, theirs.successes
+    said = {"fitted": fitted, "of_fitted": ours.attempts, "held": held, "of_held": theirs.attempts}
+    if exceeds(ours, theirs) <= _BY_CHANCE:
+        return warned(say("alone_more", **said))
+    return replace(passed(say("alone_found", **said)), visibility=Visibility.INTERNAL)
 
 
 #: In the order in which they are reported; no one can be compared with where no one is held out.

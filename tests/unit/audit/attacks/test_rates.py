@@ -7,7 +7,7 @@ from math import comb, isclose
 
 import pytest
 
-from privrelease.audit.attacks.rates import Interval, Rate, advantage, residual_risk, wilson, wilson_centre
+from privrelease.audit.attacks.rates import Interval, Rate, advantage, exceeds, residual_risk, wilson, wilson_centre
 
 NINETY_FIVE = Fraction("0.95")
 
@@ -96,3 +96,48 @@ def test_intervals_of_risk_cover_about_as_often_as_they_say(p, q):
             total += weight
             covered += weight * (found.low <= risk <= found.high)
     assert 0.925 < covered / total <= 1
+
+
+def by_division(main, control):
+    """The share of all divisions of the attempts that give the first part so many successes: counted with whole numbers."""
+    attempts, successes = main.attempts + control.attempts, main.successes + control.successes
+    ways = sum(
+        comb(main.attempts, one) * comb(control.attempts, successes - one)
+        for one in range(main.successes, min(main.attempts, successes) + 1)
+    )
+    return Fraction(ways, comb(attempts, successes))
+
+
+def test_fishers_test_by_hand():
+    # 10 of 14 and 0 of 4: C(14, 10) ways of C(18, 10) put all ten successes into the first part: 1001 / 43758
+    assert isclose(exceeds(Rate(10, 14), Rate(0, 4)), 1001 / 43758, rel_tol=1e-12)
+    # Fisher's tea: 3 of 4 and 1 of 4: (16 + 1) / 70
+    assert isclose(exceeds(Rate(3, 4), Rate(1, 4)), 17 / 70, rel_tol=1e-12)
+
+
+def test_fishers_test_counts_divisions():
+    for n in range(6):
+        for m in range(6):
+            for a in range(n + 1):
+                for b in range(m + 1):
+                    main, control = Rate(a, n), Rate(b, m)
+                    assert isclose(exceeds(main, control), by_division(main, control), rel_tol=1e-9), (main, control)
+
+
+@pytest.mark.parametrize(
+    ("main", "control"), [(Rate(700, 1000), Rate(600, 1000)), (Rate(10, 4000), Rate(9, 3000)), (Rate(999, 1000), Rate(0, 500))]
+)
+def test_fishers_test_of_many_attempts(main, control):
+    assert isclose(exceeds(main, control), by_division(main, control), rel_tol=1e-9)
+    assert exceeds(Rate(500_000, 10**6), Rate(500_000, 10**6)) == pytest.approx(0.5, abs=1e-3)
+
+
+def test_an_arbitrary_division_is_called_beyond_chance_no_more_often_than_said():
+    # every division of 18 rows of which 10 are present: the chance of a warning is at most one in 200, where Newcombe's interval had one in 43
+    warned = {"exact": Fraction(0), "interval": Fraction(0)}
+    for found in range(6, 11):
+        main, control = Rate(found, 14), Rate(10 - found, 4)
+        chance = Fraction(comb(14, found) * comb(4, 10 - found), comb(18, 10))
+        warned["exact"] += chance * (exceeds(main, control) <= 1 / 200)
+        warned["interval"] += chance * (advantage(main, control, Fraction("0.99")).interval.low > 0)
+    assert warned["exact"] <= Fraction(1, 200) < warned["interval"]
