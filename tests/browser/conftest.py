@@ -66,12 +66,21 @@ class Opened:
         for width in (1440, 768, 320):
             self.page.set_viewport_size({"width": width, "height": 900})
             assert self.overflow() <= 0, width
+            assert self.spilled() == [], width
             if width in ASKED[scheme]:
                 assert self.violations(ASKED[scheme][width]) == [], width
 
     def overflow(self) -> int:
         """By how many pixels the page is wider than its window."""
         return self.page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
+
+
+    def spilled(self) -> list[str]:
+        """The figures beside the decision whose words run over the edge of their box."""
+        return self.page.evaluate(
+            "[...document.querySelectorAll('.figure')].filter(box => [...box.querySelectorAll('*')].some(one =>"
+            " one.getBoundingClientRect().right > box.getBoundingClientRect().right + 1)).map(box => box.innerText)"
+        )
 
 
 @pytest.fixture(scope="session")

@@ -11,6 +11,7 @@ import pytest
 from privrelease.report.forms.json_report import read_audit
 from privrelease.report.pages.html import render_html
 from privrelease.report.view.edition import Edition
+from privrelease.texts.catalogue import catalogue_of
 
 REPORTS = Path(__file__).parents[2] / "reports"
 AUDITS = sorted(path.parent.name for path in REPORTS.glob("*/audit.json"))
@@ -54,6 +55,18 @@ def test_axe_finds_no_violation_and_nothing_runs_off_the_page_at_any_width(opene
         assert paper == ("rgb(255, 255, 255)" if scheme == "light" else "rgb(18, 22, 28)")
         assert seen.requests == [written.as_uri()]
         assert seen.noise == []
+
+
+@pytest.mark.parametrize("language", ["de", "fr"])
+@pytest.mark.parametrize("name", AUDITS)
+def test_longer_words_of_other_languages_stay_in_their_boxes(opened, tmp_path, name, language):
+    path = tmp_path / "report.html"
+    path.write_text(render_html(read_audit(REPORTS / name / "audit.json"), Edition.INTERNAL, catalogue_of(language)), encoding="utf-8")
+    with opened(path) as seen:
+        for width in (320, 400, 768, 1280):
+            seen.page.set_viewport_size({"width": width, "height": 900})
+            assert seen.overflow() <= 0, width
+            assert seen.spilled() == [], width
 
 
 def test_print_is_accessible_light_and_shows_everything(opened, written):
