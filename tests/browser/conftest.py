@@ -74,7 +74,6 @@ class Opened:
         """By how many pixels the page is wider than its window."""
         return self.page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
 
-
     def spilled(self) -> list[str]:
         """The figures beside the decision whose words run over the edge of their box."""
         return self.page.evaluate(

@@ -61,7 +61,9 @@ def test_axe_finds_no_violation_and_nothing_runs_off_the_page_at_any_width(opene
 @pytest.mark.parametrize("name", AUDITS)
 def test_longer_words_of_other_languages_stay_in_their_boxes(opened, tmp_path, name, language):
     path = tmp_path / "report.html"
-    path.write_text(render_html(read_audit(REPORTS / name / "audit.json"), Edition.INTERNAL, catalogue_of(language)), encoding="utf-8")
+    path.write_text(
+        render_html(read_audit(REPORTS / name / "audit.json"), Edition.INTERNAL, catalogue_of(language)), encoding="utf-8"
+    )
     with opened(path) as seen:
         for width in (320, 400, 768, 1280):
             seen.page.set_viewport_size({"width": width, "height": 900})

@@ -87,8 +87,13 @@ def _reported(policy: Path, plan: Plan, told: Sequence[tuple[ReleaseResult, Endi
     for_pipeline("run", policy, [one.audit for one in ran if one.audit is not None], stopped, console)
     if len(endings) == 1:
         return replace(endings[0], said="")
-    bad = ", ".join(f"{one.release} ({MEANINGS[ending.code]})" for one, ending in told if ending.code)
-    said = bad or f"{len(endings)} releases"
+    bad: dict[int, list[str]] = {}
+    for one, ending in told:
+        if ending.code:
+            bad.setdefault(ending.code, []).append(one.release)
+    said = "; ".join(f"{', '.join(names)} ({MEANINGS[code]})" for code, names in bad.items()) or f"{len(endings)} releases"
+    if len(bad) == 1:
+        said = ", ".join(*bad.values())  # the line begins with what the code means
     return Ending(
         worst([ending.code for ending in endings]),
         f"dry run, nothing was published, parked or charged; {said}" if dry else said,

@@ -164,7 +164,7 @@ def test_a_fault_of_the_data_is_found_before_anything_is_charged(all_kinds):
     desk.data(DATA + "13,west,smith,none\n")
     said = desk("run", "policy.yaml", "--dry-run")
     assert said.code == 3
-    assert "r (input or environment), s (input or environment)" in said.err
+    assert "nothing was published, parked or charged; r, s\n" in said.err
     assert said.err.count("D201") == 2
 
 

@@ -87,7 +87,16 @@ def test_each_release_stands_alone_and_the_worst_exit_code_is_given(desk, policy
     assert not (desk.folder / "out/s.csv").exists()
     assert "release r: PASS" in said.out
     assert "release s: FAIL" in said.out
-    assert "s (a check failed)" in said.last
+    assert said.last == "exit 1: a check failed: s"
+
+
+def test_releases_that_end_alike_are_named_together(desk, policy):
+    desk.policy(
+        policy.replace("id: r\n", "id: q\n")
+        + SECOND
+        + SECOND.replace("s\n", "t\n").replace("id: s", "id: t").replace("out/s.csv", "out/t.csv")
+    )
+    assert desk.run().last == "exit 1: a check failed: s, t"
 
 
 def test_one_release_can_be_chosen_and_a_misspelt_one_is_refused_with_a_suggestion(desk, policy):
@@ -122,7 +131,7 @@ def test_the_summary_lists_what_was_stopped_beside_what_ran(desk, policy):
         if "failed" not in line
     ]
     assert why.strip() in said.err
-    assert "s (input or environment)" in said.last
+    assert said.last == "exit 3: input or environment: s"
     assert desk.run("--format", "json").json["releases"][1]["became"] == "failed"
 
 
