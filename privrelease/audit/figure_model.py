@@ -6,7 +6,9 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import Literal
 
-from privrelease.documents import Document
+from privrelease.audit.document.sentences import Coded, coded, said_of
+from privrelease.documents import Document, optional_field
+from privrelease.texts.sentences import known
 
 __all__ = ["Figure", "Outcome", "State", "Visibility"]
 
@@ -53,6 +55,13 @@ class Figure(Document):
     unit: Literal["count", "share", "risk", "number"] = "number"
     visibility: Visibility = Visibility.INTERNAL
     note: str | None = None
+    note_coded: Coded | None = optional_field()
+    """The note as code and values."""
+
+    @property
+    def told(self) -> str | None:
+        """Return the note, with its code and values where it has them."""
+        return None if self.note is None else said_of(self.note, self.note_coded)
 
     @classmethod
     def of(
@@ -62,8 +71,13 @@ class Figure(Document):
         visibility: Visibility = Visibility.INTERNAL,
         note: str | None = None,
     ) -> Figure:
-        """Make a figure; a Fraction keeps its exact text."""
+        """Make a figure; a Fraction keeps its exact text, a note the code that it has in the catalogue.
+
+        >>> Figure.of(None, note="no released records").note_coded
+        Coded(code='sentence.no_records', values={})
+        """
+        said = None if note is None else coded(known(note))
         if isinstance(value, Fraction):
-            return cls(value=float(value), exact=str(value), unit=unit, visibility=visibility, note=note)
+            return cls(value=float(value), exact=str(value), unit=unit, visibility=visibility, note=note, note_coded=said)
         exact = str(value) if isinstance(value, int) else None
-        return cls(value=value, exact=exact, unit=unit, visibility=visibility, note=note)
+        return cls(value=value, exact=exact, unit=unit, visibility=visibility, note=note, note_coded=said)

@@ -65,9 +65,9 @@ def _held(limit: LimitOfThreat) -> CheckOutcome:
 def _stands_in(result: ThreatResult) -> Said | None:
     """Name the figure where another attacker's stands in for the threat's own, and why; None where it is the threat's own."""
     note = result.after.further.get("population")
-    if note is None or note.note is None:
+    if note is None or note.told is None:
         return None
-    return say("stood_in_for", attacker=say(f"attacker_{result.attacker}"), note=known(note.note))
+    return say("stood_in_for", attacker=say(f"attacker_{result.attacker}"), note=known(note.told))
 
 
 _ASSESS: Final = (
@@ -126,7 +126,7 @@ def threat_findings(plans: Iterable[ThreatPlan], results: Sequence[ThreatResult]
     for plan in plans:
         result = by_name[plan.name]
         if result.after.k.value is None:
-            message = say("threat_unmeasured", threat=plan.name, note=known(str(result.after.k.note)))
+            message = say("threat_unmeasured", threat=plan.name, note=known(result.after.k.told or ""))
             found.append(_about(plan, "A105", kind_of("A105").hint, message))
             continue
         short = result.after.further.get("population_short")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
+from privrelease.audit.comparison.previous_release import named_by_run
 from privrelease.errors import PrivreleaseError
 from privrelease.pipeline.kinds import KINDS, Kind
 from privrelease.pipeline.previous.run_folders import inputs_of, of_same_persons
@@ -52,10 +53,10 @@ def runs_of_other_keys(
             folder = store.folder(record.run)
             inputs = inputs_of(folder, kinds)
             if inputs and inputs[0].key_id != key.id and of_same_persons(folder, record, release, plan):
-                found[record.run] = f"{record.release} (run {record.run})"
+                found[record.run] = named_by_run(record.release, record.run)
         except (PrivreleaseError, OSError, ValueError, LookupError, TypeError):
             continue
     for line in lines_of_same_persons(store, release, plan):
         if line.key not in {None, key.id}:
-            found[line.run] = f"{line.release} (run {line.run})"
+            found[line.run] = named_by_run(line.release, line.run)
     return tuple(found.values())

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from privrelease.audit.comparison.previous_release import UnreadableRelease
+from privrelease.audit.comparison.previous_release import UnreadableRelease, named_by_run
 from privrelease.errors import InputError, PrivreleaseError
 from privrelease.pipeline.kinds import KINDS, Kind, kind_of, kind_of_manifest
 from privrelease.release.publication_log import (
@@ -126,7 +126,7 @@ def unknown_publications(
     lines = newest(verified_lines(log.texts(), log.shown))
     found = [
         UnreadableRelease(
-            f"{line.release} (run {line.run})",
+            named_by_run(line.release, line.run),
             line.run,
             _why(line, store),
             held=held,
@@ -202,7 +202,7 @@ def _shown_unknown(
         if not of_same or _is_here(store, manifest.run) or {one.sha256 for one in manifest.outputs} & set(files):
             return []
         why = say("manifest_at_path")
-        return [UnreadableRelease(f"{manifest.release} (run {manifest.run})", manifest.run, why, held=held)]
+        return [UnreadableRelease(named_by_run(manifest.release, manifest.run), manifest.run, why, held=held)]
     key = release_name(release, plan).key
     leads = first.is_symlink() and not first.exists() and Path(*first.readlink().parts[-4:-1]) == Path("current", key)
     why = say("path_leads_nowhere")

@@ -15,7 +15,17 @@ from privrelease.relational.aggregates import BinKey, ColumnKey
 from privrelease.relational.schema import ColumnType
 from privrelease.value_classes import dataclass
 
-__all__ = ["MISSING", "BinnedCells", "CellsOf", "DiscoveredCells", "DiscoveredRange", "ListedCells", "step_of", "value_of"]
+__all__ = [
+    "MISSING",
+    "BinLabels",
+    "BinnedCells",
+    "CellsOf",
+    "DiscoveredCells",
+    "DiscoveredRange",
+    "ListedCells",
+    "step_of",
+    "value_of",
+]
 
 #: The label of the last cell of every column.
 MISSING = "missing"
@@ -177,11 +187,18 @@ class BinnedCells:
     @property
     def labels(self) -> tuple[str, ...]:
         """The cells in words."""
-        shown = [
-            (str(value_of(first, self.type, self.grid)), str(value_of(last, self.type, self.grid)))
-            for first, last in zip(self.starts, self.ends, strict=True)
-        ]
-        return (*(first if first == last else f"{first} to {last}" for first, last in shown), MISSING)
+        return (*map(self.label, range(self.size)),)
+
+    def label(self, cell: int) -> str:
+        """Return what a cell is called."""
+        if cell == len(self.starts):
+            return MISSING
+        first, end = self.starts[cell], self.end if cell == len(self.starts) - 1 else self.starts[cell + 1] - 1
+        shown = str(value_of(first, self.type, self.grid))
+        if first == end:
+            return shown
+        last = str(value_of(end, self.type, self.grid))
+        return shown if shown == last else f"{shown} to {last}"
 
     @property
     def size(self) -> int:
@@ -191,6 +208,28 @@ class BinnedCells:
     def cell(self, step: int) -> int:
         """Return the bin of a step."""
         return max(0, bisect_right(self.starts, step) - 1)
+
+
+@dataclass(frozen=True, slots=True)
+class BinLabels:
+    """The labels of bins, each written when it is asked for: a range may have a million.
+
+    >>> labels = BinLabels(BinnedCells("age", ColumnType.INTEGER, Fraction(1), (15, 20), 24))
+    >>> len(labels), labels[1], labels[2]
+    (3, '20 to 24', 'missing')
+    """
+
+    bins: BinnedCells
+
+    def __len__(self) -> int:
+        """Return the number of cells."""
+        return self.bins.size
+
+    def __getitem__(self, cell: int) -> str:
+        """Return the label of a cell. Raises IndexError where there is none."""
+        if not 0 <= cell < self.bins.size:
+            raise IndexError(cell)
+        return self.bins.label(cell)
 
 
 CellsOf: TypeAlias = ListedCells | DiscoveredCells | DiscoveredRange | BinnedCells

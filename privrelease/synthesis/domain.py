@@ -7,7 +7,7 @@ has any such row or not. Everything here comes from the policy, or was bought fr
 from __future__ import annotations
 
 from math import prod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from privrelease.dp.envelope import Marginal, marginal_name
 from privrelease.value_classes import dataclass
@@ -18,7 +18,17 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["CodedColumn", "CodedDomain", "StructuralZero"]
+__all__ = ["CodedColumn", "CodedDomain", "Labels", "StructuralZero"]
+
+
+class Labels(Protocol):
+    """A text for each cell, by its number: a tuple, or what writes them when they are asked for."""
+
+    def __len__(self) -> int:
+        """Return the number of cells."""
+
+    def __getitem__(self, cell: int, /) -> str:
+        """Return the text of a cell."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +40,7 @@ class CodedColumn:
     """
 
     name: str
-    labels: tuple[str, ...]
+    labels: Labels
     ordered: bool = False
 
     @property

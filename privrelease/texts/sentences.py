@@ -102,7 +102,7 @@ def _plain(value: Any) -> Value:  # noqa: ANN401 -- numpy's whole numbers are no
     return index(value)
 
 
-def known(text: str) -> Value:
+def known(text: str) -> str:
     """Return a fixed text of the catalogue, e.g. the note of a figure, as a sentence; any other text as the name that it is.
 
     >>> known("no released records").__class__.__name__, known("Anna").__class__.__name__

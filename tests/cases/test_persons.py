@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import html
+import re
+
 import pytest
 
 
@@ -251,3 +254,87 @@ releases:
     assert ran.code == 3
     assert "p.yaml:8:13: D601 3 rows have no value in the unit column id" in ran.err
     assert not (case.folder / "out" / "r.csv").exists()
+
+
+SEVERAL = """datasets:
+  d:
+    source: input.csv
+    unit: {column: pid, max_rows: 3}
+    format: {suppression_mark: "*"}
+    columns:
+      pid: {role: direct, type: string}
+      age: {role: quasi, type: category}
+      sex: {role: quasi, type: category}
+threats:
+  t: {dataset: d, knows: [age, sex], highest_risk: 0.5, average_risk: 0.5, records_at_risk: {above: 0.5, share: 0.25}}
+releases:
+  - id: r
+    kind: microdata
+    from: d
+    protect: [t]
+    transform: [{suppress: cells, residual: keep}]
+    output: {path: out/r.csv}
+    frontier: [2]
+report: {language: LANGUAGE}
+"""
+#: Five persons in seven rows, (1, 2), (1, 2), (1, 3), (1, 2, gone), (3, gone): class 1 has four, 2 has three, 3 two, and two have a row of marks.
+SEVERAL_ROWS = ["a,1,f", "a,2,f", "b,1,f", "b,2,f", "c,1,f", "c,3,f", "d,1,f", "d,2,f", "d,*,*", "e,3,f", "e,*,*"]
+
+
+@pytest.mark.parametrize(
+    ("language", "words"),
+    [
+        (
+            "en",
+            (
+                "a person with rows in several classes is counted in each",
+                # 1/2 for c and e, 1/3 for a, b and d: each person once, as in the smallest of their classes
+                "about 2 of 5 guesses would be right",
+                "Records are persons here: a person with several values is counted with each",
+                "In classes are 5 persons, counted 9 times, once in each of their classes; 2 persons have a row that counts as lost",
+                "at most 0.25 of the persons have a risk above 0.5",
+            ),
+        ),
+        (
+            "de",
+            (
+                "eine Person mit Zeilen in mehreren Klassen ist in jeder gezählt",
+                "In Klassen sind 5 Personen, 9-mal gezählt, einmal in jeder ihrer Klassen; 2 Personen haben eine Zeile",
+                "höchstens 0,25 der Personen haben ein Risiko über 0,5",
+            ),
+        ),
+        (
+            "fr",
+            (
+                "une personne dont les lignes sont dans plusieurs classes est comptée dans chacune",
+                "Dans les classes se trouvent 5 personnes, comptées 9 fois, une fois dans chacune de leurs classes ; 2 personnes ont",
+                "au plus 0,25 des personnes ont un risque au-dessus de 0,5",
+            ),
+        ),
+    ],
+)
+@REPEATS
+def test_a_sum_over_classes_is_not_called_a_number_of_persons(case, language, words):
+    (case.folder / "input.csv").write_text("\n".join(["pid,age,sex", *SEVERAL_ROWS]) + "\n", encoding="utf-8")
+    case.policy(SEVERAL.replace("LANGUAGE", language))
+    ran = case("run", "policy.yaml")
+    assert ran.code == 0, ran.err
+    assert "persons with a row without any known value 2, with 5 in classes, counted 9 times" in " ".join(ran.out.split())
+    after = case.threat("t")["after"]
+    assert (after["records"]["value"], after["residual"]["value"], after["persons"]["value"]) == (9, 2, 5)
+    assert {point["counted"]["value"] for point in case.audit()["utility_measures"]["frontier"]["points"]} == {5}
+    (page,) = case.folder.glob(".privrelease/*/*/internal/report.html")
+    text = html.unescape(re.sub(r"<[^>]+>", "", page.read_text(encoding="utf-8")))
+    text = " ".join(text.replace("\N{NO-BREAK SPACE}", " ").replace("\N{NARROW NO-BREAK SPACE}", " ").split())
+    for said in words:
+        assert said in text
+
+
+@REPEATS
+def test_a_sum_over_classes_is_of_persons_where_each_has_one_row(case):
+    (case.folder / "input.csv").write_text("pid,age,sex\na,1,f\nb,1,f\nc,2,f\nd,2,f\ne,*,*\nf,*,*\n", encoding="utf-8")
+    case.policy(SEVERAL.replace("LANGUAGE", "en"))
+    ran = case("run", "policy.yaml")
+    assert ran.code == 0, ran.err
+    assert "persons without any known value 2 of 6" in " ".join(ran.out.split())
+    assert "persons" not in case.threat("t")["after"]

@@ -10,11 +10,20 @@ import pytest
 
 from privrelease.cli.main import main
 from privrelease.examples import export
+from privrelease.policy.output.layout import canonical_layout
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "your-own-data.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
 COMMANDS = [line for kind, text in BLOCKS if kind == "sh" for line in text.splitlines()]
+(POLICY,) = (text for kind, text in BLOCKS if kind == "yaml")
+TEXTS = [text.splitlines() for kind, text in BLOCKS if kind == "text"]
+#: What the page shows of a file of few rows.
+FEW = next(block for block in TEXTS if block[0].startswith("fails:"))
 PUBLISHED = ("out/rows.csv", "out/cases.csv", "out/costs.csv")
+
+
+def lines_of(said: str) -> set[str]:
+    return {" ".join(line.strip("# ").split()) for line in said.splitlines()}
 
 
 @pytest.fixture(scope="module")
@@ -38,17 +47,33 @@ def test_the_walk_ends_in_three_published_releases(walked, capsys):
             assert main(words[1:]) == 0, command
         if words[1] == "init":
             said += Path("admissions.yaml").read_text(encoding="utf-8")
-            (policy,) = (text for kind, text in BLOCKS if kind == "yaml")
-            Path("admissions.yaml").write_text(policy, encoding="utf-8")
+            Path("admissions.yaml").write_text(POLICY, encoding="utf-8")
         assert all(Path(path).exists() for path in PUBLISHED) == (number >= len(COMMANDS) - 1), command
         captured = capsys.readouterr()
         said += captured.out
         assert "warn" not in captured.err, (command, captured.err)
-    shown = {" ".join(line.strip("# ").split()) for line in said.splitlines()}
-    assert [
-        line for kind, text in BLOCKS if kind == "text" for line in text.splitlines() if " ".join(line.split()) not in shown
-    ] == []
+    shown = lines_of(said)
+    assert [line for block in TEXTS for line in block if line not in FEW and " ".join(line.split()) not in shown] == []
     assert captured.out.count("published  admissions/") == 3
+
+
+def test_a_file_of_few_rows_ends_in_a_failed_audit_as_the_page_says(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert export.main(["whole.csv"]) == 0
+    first = Path("whole.csv").read_bytes().splitlines(keepends=True)[:13]
+    Path("admissions.csv").write_bytes(b"".join(first))
+    Path("admissions.yaml").write_text(POLICY, encoding="utf-8")
+    assert main(["ledger", "init", "admissions.yaml"]) == 0
+    assert main(["plan", "admissions.yaml", "--data"]) == 1
+    assert "R170" in capsys.readouterr().err
+    assert main(["run", "admissions.yaml", "--dry-run"]) == 1
+    said = capsys.readouterr()
+    assert set(FEW) <= lines_of(said.out)
+    assert not Path("out").exists()
+
+
+def test_the_policy_of_the_page_is_written_as_fmt_writes_it():
+    assert canonical_layout(POLICY) == POLICY
 
 
 def test_the_made_up_file_is_what_offices_export(walked):

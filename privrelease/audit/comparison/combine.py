@@ -13,12 +13,12 @@ from privrelease.texts.sentences import Number, every, listed, say
 from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from privrelease.audit.comparison.earlier.rows_and_table import TableVerdict
     from privrelease.audit.comparison.previous_release import EarlierRelease, EarlierReleases, UnreadableRelease
     from privrelease.audit.document.model import AuditResult, CheckResult, Figure
-    from privrelease.audit.document.previous_releases import Looked, Verdict
+    from privrelease.audit.document.previous_releases import LinkedBy, Looked, Verdict
     from privrelease.dp.budget import Budget
     from privrelease.plan.model import ReleasePlan
     from privrelease.texts.sentences import Said, Value
@@ -148,7 +148,7 @@ def together(
         *(compared(one, "unreadable", one.why) for one in earlier.unlooked),
     )
     blind = [
-        say("noted", what=one.release, note=one.told) if one.note else say("names", names=one.release)
+        say("noted", what=one.told_release, note=one.told) if one.note else say("names", names=one.told_release)
         for one in found
         if one.looked == "unreadable"
     ]
@@ -186,9 +186,27 @@ def named(names: Sequence[Value]) -> Said:
     return say("names_more", names=first, n=len(names) - _NAMED) if len(names) > _NAMED else say("names", names=first)
 
 
-def compared(one: EarlierRelease | UnreadableRelease, looked: Looked, note: str = "") -> ComparedRelease:
-    """Say how an earlier release was looked at, with a note."""
-    return ComparedRelease(release=one.name, run=one.run, looked=looked, note=note, note_coded=coded(note))
+def compared(
+    one: EarlierRelease | UnreadableRelease,
+    looked: Looked,
+    note: str = "",
+    *,
+    linked_by: LinkedBy | None = None,
+    linked: Figure | None = None,
+    figures: Mapping[str, Figure] | None = None,
+) -> ComparedRelease:
+    """Say how an earlier release was looked at, with a note, and what was found."""
+    return ComparedRelease(
+        release=one.name,
+        release_coded=coded(one.name),
+        run=one.run,
+        looked=looked,
+        linked_by=linked_by,
+        linked=linked,
+        figures=dict(figures or {}),
+        note=note,
+        note_coded=coded(note),
+    )
 
 
 def set_aside(one: EarlierRelease, kind: str) -> tuple[ComparedRelease, list[Said]] | None:
@@ -198,10 +216,10 @@ def set_aside(one: EarlierRelease, kind: str) -> tuple[ComparedRelease, list[Sai
         return compared(one, "not_held", say("other_recipients")), [why]
     if not one.held:
         why = say("not_held", name=one.name)
-        return ComparedRelease(release=one.name, run=one.run, looked="not_held"), [why]
+        return compared(one, "not_held"), [why]
     if one.kind != kind:
         why = say("kinds_apart", name=one.name)
-        return ComparedRelease(release=one.name, run=one.run, looked="other_kind"), [why]
+        return compared(one, "other_kind"), [why]
     return None
 
 

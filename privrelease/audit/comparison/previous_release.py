@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from privrelease.policy.language.legal import folded_name
 from privrelease.relational.treatments import CellRelation, relation_of
+from privrelease.texts.sentences import say
 from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
     from privrelease.relational.schema import Column, Sink
     from privrelease.release.manifest import InputDigest, Manifest
+    from privrelease.texts.sentences import Said
 
 #: The key of a recipient's id among the legal fields of an audit.
 _ID: Final = re.compile(r"recipients\.[0-9]+\.id")
@@ -117,6 +119,15 @@ class EarlierRelease:
         """Its columns whose released values represent others, as far as its manifest says."""
         columns = () if self.manifest is None else self.manifest.outputs[0].columns
         return tuple(column.name for column in columns if relation_of(column.treatment) is CellRelation.MAPPED)
+
+
+def named_by_run(release: str, run: str) -> Said:
+    """Return the name of a run's release, in every language.
+
+    >>> named_by_run("extract", "20260101T000000Z-ab")
+    'extract (run 20260101T000000Z-ab)'
+    """
+    return say("of_run", release=release, run=run)
 
 
 @dataclass(frozen=True, slots=True)

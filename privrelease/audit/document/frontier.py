@@ -72,7 +72,7 @@ def frontier_facts(stated: FrontierStatement, cells_lost: int | None, rows_dropp
 
 
 def _counted(amount: int | None) -> Figure:
-    return Figure(value=None, unit="count", note="could not be counted") if amount is None else count(amount)
+    return Figure.of(None, "count", note="could not be counted") if amount is None else count(amount)
 
 
 def _point(point: FrontierPoint) -> ForecastPoint:

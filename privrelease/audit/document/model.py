@@ -216,11 +216,13 @@ class RiskFacts(Document):
     """Risk of one table for one threat, under one reading of missing values.
 
     ``reading``: category (missing equals missing) or wildcard (missing matches anything). ``k``: size of the smallest class (None: no
-    records). ``counted``: what a class counts. Residual records are out of the statistics.
+    records). ``counted``: what a class counts. Residual records are out of the statistics. ``persons``: distinct ones, where some are in several
+    classes: amounts of records count a person in each, average risk and records at risk count each once, as in the smallest of their classes.
     """
 
     reading: Literal["category", "wildcard"]
     counted: Literal["records", "persons", "person_sets", "person_multisets"]
+    persons: Figure | None = optional_field()
     records: Figure
     classes: Figure
     k: Figure
@@ -302,9 +304,7 @@ class CellBoundFacts(Document):
 
 
 class UtilityFacts(Document):
-    """Cost of protection. ``cells_share``: lost cells over all QI cells of the source, for the union of all threats'
-    columns.
-    """
+    """Cost of protection. ``cells_share``: lost cells over all QI cells of the source, for the union of all threats' columns."""
 
     cells_lost: Figure
     cells_total: Figure
@@ -317,9 +317,7 @@ class UtilityFacts(Document):
 
 
 class CheckResult(Document):
-    """One check: of the auditor (ids ``AUDIT-…``) or of the policy. ``observed`` is compared with ``limit`` where it has
-    one.
-    """
+    """One check: of the auditor (ids ``AUDIT-…``) or of the policy. ``observed`` is compared with ``limit`` where it has one."""
 
     id: str
     title: str

@@ -13,11 +13,14 @@ from privrelease.audit.document.sentences import Coded, said_of
 from privrelease.audit.figure_model import Figure  # noqa: TC001 -- pydantic resolves the annotation when the class is made
 from privrelease.documents import Document, optional_field
 
-__all__ = ["ComparedRelease", "Difference", "EarlierFacts", "Looked", "SinceFacts", "Verdict", "for_recipients"]
+__all__ = ["ComparedRelease", "Difference", "EarlierFacts", "LinkedBy", "Looked", "SinceFacts", "Verdict", "for_recipients"]
 
 
 #: The way in which an earlier release was looked at.
 Looked: TypeAlias = Literal["combined", "same_file", "not_held", "other_kind", "unreadable", "nothing_shared", "unknown"]
+
+#: The way in which records of both can be brought together.
+LinkedBy: TypeAlias = Literal["source", "place", "pseudonym", "columns"]
 
 Verdict: TypeAlias = Literal["pass", "warn", "fail", "unlinked", "not_evaluated", "unknown", "same"]
 
@@ -31,7 +34,7 @@ class ComparedRelease(Document):
     """``same_file``: it holds the same. ``not_held``: the policy says that recipients do not hold it. ``other_kind``: releases of different
     kinds are not compared. ``unknown``: it was published by the log of publications, and nothing of it is available.
     """
-    linked_by: Literal["source", "place", "pseudonym", "columns"] | None = None
+    linked_by: LinkedBy | None = None
     """The way in which records of both can be brought together: by their place in the file, a shared pseudonym, or the columns that both show. ``source``: by
     their source rows, in audits of older versions.
     """
@@ -41,6 +44,13 @@ class ComparedRelease(Document):
     note: str = ""
     note_coded: Coded | None = optional_field()
     """The note as code and values."""
+    release_coded: Coded | None = optional_field()
+    """The name as code and values, where it holds words: that of a run's release."""
+
+    @property
+    def told_release(self) -> str:
+        """Return the name, with its code and values where it has them."""
+        return said_of(self.release, self.release_coded)
 
     @property
     def told(self) -> str:

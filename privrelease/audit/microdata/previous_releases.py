@@ -27,7 +27,6 @@ from privrelease.audit.comparison.earlier.candidates import (
     shared_columns,
 )
 from privrelease.audit.comparison.earlier.rows_and_table import RowsOut, same_source
-from privrelease.audit.document.previous_releases import ComparedRelease
 from privrelease.audit.document.visibility import count
 from privrelease.audit.microdata.recoding import recoded_columns
 from privrelease.disclosure.classes.class_sizes import ClassSizes, MatchSizes
@@ -47,6 +46,7 @@ if TYPE_CHECKING:
     from privrelease.audit.comparison.earlier.rows_and_table import TableJudge
     from privrelease.audit.comparison.previous_release import EarlierRelease, EarlierReleases
     from privrelease.audit.document.model import CheckResult, Figure
+    from privrelease.audit.document.previous_releases import ComparedRelease
     from privrelease.audit.microdata.evidence import Evidence
     from privrelease.disclosure.risk.thresholds import Thresholds
     from privrelease.engine.protocol.audit import MeasuringEngine
@@ -93,8 +93,8 @@ def beside_microdata(
     checks: tuple[CheckResult, ...] = ()
     unjudged = [one.unjudged for one in found if one.unjudged is not None]
     if combined or unjudged:
-        names = named([one.beside.release for one in combined])
-        same = [one.beside.release for one in combined if one.beside.looked == "same_file"]
+        names = named([one.beside.told_release for one in combined])
+        same = [one.beside.told_release for one in combined if one.beside.looked == "same_file"]
         stay = say("classes_stay", names=names)
         again = [say("holds_same", names=named(same))] if same else []
         intersect = [fault for one in found for fault in one.intersect] + together_faults
@@ -152,7 +152,7 @@ def _compared(evidence: Evidence, main: ReleasedFile, one: EarlierRelease, engin
     if aside is not None and not (recoded and one.content == "cells" and one.held and not one.apart):
         return _Found(*aside)
     if one.digests & {file.sha256 for file in evidence.files}:
-        return _Found(ComparedRelease(release=one.name, run=one.run, looked="same_file"))
+        return _Found(compared(one, "same_file"))
     source = _one_source(evidence, one)
     try:
         first = None if recoded and not source else engine.open_release(one.file, one.columns, marked=one.marked)
@@ -182,14 +182,14 @@ def _beside_source(evidence: Evidence, main: ReleasedFile, one: Opened, engine: 
     shared = shared_columns(evidence, main, [one], engine)
     if not shared:
         why = say("no_column_links", name=of.name)
-        return _Found(ComparedRelease(release=of.name, run=of.run, looked="nothing_shared"), remaining=[why], opened=one)
+        return _Found(compared(of, "nothing_shared"), remaining=[why], opened=one)
     joined = by_source(evidence, main, [one], shared, engine)
     by: Literal["source", "place", "pseudonym", "columns"] = "columns"
     if any(column.name is None for column in shared):
         by = "place" if of.order == evidence.plan.order == "source" else "source"
     elif any(column.name in of.pseudonyms for column in shared):
         by = "pseudonym"
-    beside = ComparedRelease(release=of.name, run=of.run, looked="combined", linked_by=by, figures=joined.figures)
+    beside = compared(of, "combined", linked_by=by, figures=joined.figures)
     households = _households(evidence, of, {column.name for column in shared if column.name is not None})
     return _Found(
         beside,
@@ -221,10 +221,10 @@ def _combined(
     if links is None or by is None:
         what = say("none_alike") if first.n_rows else say("holds_no_row")
         why = say("discloses_with", name=one.name, why=what)
-        return _Found(ComparedRelease(release=one.name, run=one.run, looked="nothing_shared"), remaining=[why])
+        return _Found(compared(one, "nothing_shared"), remaining=[why])
     figures: dict[str, Figure] = {}
     found = _Found(
-        ComparedRelease(release=one.name, run=one.run, looked="combined", linked_by=by, linked=count(links.pairs)),
+        compared(one, "combined", linked_by=by, linked=count(links.pairs)),
         unjudged=_households(evidence, one, shared),
     )
     counted: Literal["persons", "records"] = "persons" if evidence.one_each else "records"

@@ -13,9 +13,8 @@ from math import sqrt
 from typing import TYPE_CHECKING, Final
 
 from privrelease.audit.checks.aggregate_checks import cells_of_file, number_text
-from privrelease.audit.comparison.combine import against_cap, earlier_check, named, set_aside, together, total_cost
+from privrelease.audit.comparison.combine import against_cap, compared, earlier_check, named, set_aside, together, total_cost
 from privrelease.audit.document.model import Figure, Outcome, Visibility
-from privrelease.audit.document.previous_releases import ComparedRelease
 from privrelease.audit.document.sentences import coded
 from privrelease.dp.budget import Budget, total
 from privrelease.texts.sentences import Number, listed, say
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     from privrelease.audit.comparison.combine import PreviousReleaseFindings
     from privrelease.audit.comparison.previous_release import EarlierRelease, EarlierReleases
     from privrelease.audit.document.model import CheckResult
+    from privrelease.audit.document.previous_releases import ComparedRelease
     from privrelease.plan.model import Plan
     from privrelease.plan.statistics.plan import StatisticsPlan
     from privrelease.release.manifest import Manifest
@@ -58,7 +58,7 @@ def beside_statistics(
     ours = frozenset() if manifest is None else {output.sha256 for output in manifest.outputs}
     for one in earlier.releases:
         if one.digests & ours and (one.run is None or manifest is None or one.run == manifest.run):
-            looked.append(ComparedRelease(release=one.name, run=one.run, looked="same_file"))
+            looked.append(compared(one, "same_file"))
             continue
         aside = set_aside(one, "statistics")
         cost = None if aside is not None else _cost(one)
@@ -69,14 +69,14 @@ def beside_statistics(
             looked.append(aside[0])
             remaining += aside[1]
         elif cost is None:
-            looked.append(ComparedRelease(release=one.name, run=one.run, looked="unreadable"))
+            looked.append(compared(one, "unreadable"))
             remaining.append(say("cost_unread", name=one.name))
         else:
             figures = {
                 "epsilon": Figure.of(cost.epsilon.value, visibility=Visibility.RECIPIENT),
                 "delta": Figure.of(cost.delta.value, visibility=Visibility.RECIPIENT),
             }
-            looked.append(ComparedRelease(release=one.name, run=one.run, looked="combined", figures=figures))
+            looked.append(compared(one, "combined", figures=figures))
             counted.append((one, cost))
     if not counted:
         return together(looked, (), remaining, earlier)

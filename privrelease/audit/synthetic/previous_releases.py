@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from privrelease.audit.comparison.combine import against_cap, earlier_check, named, together, total_cost
+from privrelease.audit.comparison.combine import against_cap, compared, earlier_check, named, together, total_cost
 from privrelease.audit.document.model import Figure, Visibility
-from privrelease.audit.document.previous_releases import ComparedRelease
 from privrelease.dp.budget import Budget, total
 from privrelease.texts.sentences import say
 from privrelease.units import Delta, Epsilon
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
     from privrelease.audit.comparison.combine import PreviousReleaseFindings
     from privrelease.audit.comparison.previous_release import EarlierRelease, EarlierReleases
     from privrelease.audit.document.model import CheckResult
+    from privrelease.audit.document.previous_releases import ComparedRelease
     from privrelease.plan.model import Plan
     from privrelease.plan.synthetic.plan import SyntheticPlan
     from privrelease.release.manifest import Manifest
@@ -41,7 +41,7 @@ def beside_synthetic(
     for one in earlier.releases:
         claim = None if one.manifest is None else one.manifest.privacy
         if one.digests & ours and (one.run is None or manifest is None or one.run == manifest.run):
-            looked.append(ComparedRelease(release=one.name, run=one.run, looked="same_file"))
+            looked.append(compared(one, "same_file"))
         elif claim is not None and claim.unit == own_unit:
             cost = total(
                 Budget(Epsilon(query.epsilon), Delta(query.delta)) for query in claim.queries if not query.served_again
@@ -50,13 +50,13 @@ def beside_synthetic(
                 "epsilon": Figure.of(cost.epsilon.value, visibility=Visibility.RECIPIENT),
                 "delta": Figure.of(cost.delta.value, visibility=Visibility.RECIPIENT),
             }
-            looked.append(ComparedRelease(release=one.name, run=one.run, looked="combined", figures=figures))
+            looked.append(compared(one, "combined", figures=figures))
             counted.append((one, cost))
         elif one.content in _EXACT and one.held:
-            looked.append(ComparedRelease(release=one.name, run=one.run, looked="other_kind", note="exact"))
+            looked.append(compared(one, "other_kind", note="exact"))
             rest.append(say("beyond_epsilon", name=one.name))
         else:
-            looked.append(ComparedRelease(release=one.name, run=one.run, looked="other_kind"))
+            looked.append(compared(one, "other_kind"))
             rest.append(say("not_compared", name=one.name))
     checks = () if not counted else (_budget(plan, policy, charges, counted),)
     return together(looked, checks, rest, earlier)

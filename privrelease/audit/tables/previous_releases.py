@@ -20,7 +20,6 @@ import numpy as np
 from privrelease.audit.checks.aggregate_checks import cells_of_file, number_text
 from privrelease.audit.comparison.combine import across_kinds, compared, earlier_check, named, set_aside, together
 from privrelease.audit.comparison.earlier.table_changes import small_differences
-from privrelease.audit.document.previous_releases import ComparedRelease
 from privrelease.audit.document.visibility import count
 from privrelease.disclosure.tables.attack_assessment import weaknesses
 from privrelease.errors import PrivreleaseError
@@ -37,6 +36,7 @@ if TYPE_CHECKING:
     from privrelease.audit.comparison.earlier.table_changes import Changes
     from privrelease.audit.comparison.previous_release import EarlierRelease, EarlierReleases
     from privrelease.audit.document.model import CheckResult
+    from privrelease.audit.document.previous_releases import ComparedRelease
     from privrelease.disclosure.tables.figures import ProtectedTable
     from privrelease.plan.tables.plan import TablePlan
     from privrelease.relational.schema import Sink
@@ -107,7 +107,7 @@ def beside_tables(
     combined = [one for one in found if one.beside.looked == "combined" and one.beside.figures]
     checks: tuple[CheckResult, ...] = ()
     if combined:
-        names = named([one.beside.release for one in combined])
+        names = named([one.beside.told_release for one in combined])
         given = [fault for one in found for fault in one.given]
         small = [fault for one in found for fault in one.small]
         checks = (
@@ -140,7 +140,7 @@ def _compared(
         by, before = printed_in(one.file)
     except (OSError, ValueError, PrivreleaseError):
         why = say("discloses_with_table", name=one.name, why=say("file_unread"))
-        return _Found(ComparedRelease(release=one.name, run=one.run, looked="unreadable"), remaining=(why,))
+        return _Found(compared(one, "unreadable"), remaining=(why,))
     if one.run is None and plan.by and not set(plan.by) & set(by):
         why = say("discloses_with_table", name=one.name, why=say("no_column_nothing"))
         return _Found(compared(one, "unreadable", say("no_column_of_this")), remaining=(why,))
@@ -156,7 +156,7 @@ def _compared(
         return _Found(compared(one, "combined", say("one_state")))
     if not any(known.values()) and not differ and not set(plan.by) & set(by):
         why = say("no_common_cell", name=one.name)
-        return _Found(ComparedRelease(release=one.name, run=one.run, looked="nothing_shared"), remaining=(why,))
+        return _Found(compared(one, "nothing_shared"), remaining=(why,))
     agree = all(ours == theirs for _, _, ours, theirs in both)
     given = tuple(given_back(plan, list(printed), known, judged, suppressed)) if agree else ()
     faults: tuple[Said, ...] = ()

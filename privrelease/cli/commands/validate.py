@@ -140,12 +140,19 @@ def _with_data(
     root, log = settings.data_root, console.log
     part = sound_part(given.path, env=environment, data_root=root, content=given.content, log=log)
     if part is None:
-        return checked
+        return _unread(checked)
     findings = sorted_findings((*checked.findings, *part.passed_over))
     if not part.loaded.policy.datasets:
         return replace(checked, findings=findings)
     planned, declared = build_plan(part.loaded), declared_sources(part.loaded, part.bounded)
     return replace(checked, findings=findings, data=data_faults(planned, world_of(settings, console), declared))
+
+
+def _unread(checked: _Checked) -> _Checked:
+    """Say that no data was read: what the policy says of it cannot be taken from its text."""
+    first = next((finding.location for finding in checked.findings if finding.severity is Severity.ERROR), None)
+    message, hint = "no data was read: the text of the policy has errors", "correct them and validate again"
+    return replace(checked, findings=(*checked.findings, Finding("P108", message, Severity.INFO, first, hint)))
 
 
 def _outside(loaded: LoadedPolicy) -> Iterator[Finding]:

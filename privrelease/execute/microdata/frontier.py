@@ -93,7 +93,7 @@ def sweep(
                 highest=found.highest,
                 average=found.average,
                 at_risk=found.records_at_risk or 0,
-                counted=found.n_records,
+                counted=found.n_records if found.among is None else found.among,
                 cells_lost=lost,
                 rows_dropped=int(solution.records[solution.dropped].sum()),
                 within_limit=limit is None or lost <= limit * total,

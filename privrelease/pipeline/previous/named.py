@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from privrelease.audit.comparison.previous_release import EarlierRelease, EarlierReleases
+from privrelease.audit.comparison.previous_release import EarlierRelease, EarlierReleases, named_by_run
 from privrelease.errors import InputError, UsageError
 from privrelease.pipeline.kinds import KINDS, Kind, kind_of, kind_of_manifest
 from privrelease.pipeline.previous.run_folders import pseudonym_columns, release_of_run, released_column, released_file
@@ -104,7 +104,7 @@ def _of_folder(folder: Path, asked: _Asked) -> EarlierRelease:
     manifest = Manifest.load(manifests[0])
     output = manifest.outputs[0]
     return EarlierRelease(
-        name=f"{manifest.release} (run {manifest.run})",
+        name=named_by_run(manifest.release, manifest.run),
         kind=kind_of_manifest(manifest, asked.kinds).name,
         file=released_file(folder / output.file, output),
         columns=tuple(released_column(column) for column in output.columns),

@@ -9,7 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from privrelease.audit.comparison.combine import named
-from privrelease.audit.comparison.previous_release import EarlierRelease, EarlierReleases, Recipients, UnreadableRelease
+from privrelease.audit.comparison.previous_release import (
+    EarlierRelease,
+    EarlierReleases,
+    Recipients,
+    UnreadableRelease,
+    named_by_run,
+)
 from privrelease.errors import InputError, PrivreleaseError, UnseenReleaseError
 from privrelease.pipeline.kinds import KINDS, Kind, kind_named, kind_of
 from privrelease.pipeline.previous.run_folders import inputs_of, of_same_persons, release_of_run
@@ -113,7 +119,7 @@ def _published(
                 _check_files(folder, one)
                 one = replace(one, state=_state(store, release, one, kinds))
         except (PrivreleaseError, OSError, ValueError, TypeError, LookupError, StopIteration) as error:
-            unlooked.append(UnreadableRelease(f"{record.release} (run {record.run})", record.run, _why(error)))
+            unlooked.append(UnreadableRelease(named_by_run(record.release, record.run), record.run, _why(error)))
             twice.append(record)
             continue
         alike = [other for other in found if other.kind == one.kind]

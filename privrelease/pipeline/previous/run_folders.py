@@ -6,7 +6,7 @@ import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from privrelease.audit.comparison.previous_release import EarlierRelease, EarlierReleases
+from privrelease.audit.comparison.previous_release import EarlierRelease, EarlierReleases, named_by_run
 from privrelease.errors import PrivreleaseError
 from privrelease.pipeline.kinds import KINDS, Kind, kind_of_manifest
 from privrelease.relational.treatments import CellRelation, relation_of
@@ -64,7 +64,7 @@ def release_of_run(run: RunFolder, release: ReleasePlan, kinds: Sequence[Kind[An
     table = next((sink.table for sink in release.sinks if sink.label == output.label), "data")
     kind = kind_of_manifest(manifest, kinds)
     earlier = EarlierRelease(
-        name=f"{manifest.release} (run {run.id})",
+        name=named_by_run(manifest.release, run.id),
         kind=kind.name,
         file=released_file(path, output, table),
         columns=tuple(released_column(column) for column in output.columns),

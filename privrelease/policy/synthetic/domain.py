@@ -7,7 +7,7 @@ from math import floor, prod
 from operator import eq, ge, gt, le, lt, ne
 from typing import TYPE_CHECKING, Any, Final
 
-from privrelease.relational.coded_columns import BinnedCells, DiscoveredCells, DiscoveredRange, ListedCells, value_of
+from privrelease.relational.coded_columns import BinLabels, BinnedCells, DiscoveredCells, DiscoveredRange, ListedCells, value_of
 from privrelease.relational.filters import Among, Both, Comparison, Either, Missing, Negated, columns_of
 from privrelease.relational.schema import ColumnType
 from privrelease.synthesis.domain import CodedColumn, CodedDomain, StructuralZero
@@ -38,7 +38,14 @@ class ZeroFault(ValueError):  # noqa: N818  a fault of a text, as FilterFault is
 def coded_domain(columns: Sequence[CellsOf], impossible: Sequence[Filter] = ()) -> CodedDomain:
     """Return the domain of columns, whatever their order, and of rules over them. Raises ZeroFault."""
     ordered = sorted(columns, key=lambda one: one.column)
-    coded = tuple(CodedColumn(one.column, one.labels, isinstance(one, BinnedCells | DiscoveredRange)) for one in ordered)
+    coded = tuple(
+        CodedColumn(
+            one.column,
+            BinLabels(one) if isinstance(one, BinnedCells) else one.labels,
+            isinstance(one, BinnedCells | DiscoveredRange),
+        )
+        for one in ordered
+    )
     zeros = tuple(_zero(number, rule, ordered) for number, rule in enumerate(impossible))
     return CodedDomain(coded, zeros)
 
@@ -49,6 +56,8 @@ def check_rules(columns: Sequence[CellsOf], impossible: Sequence[Filter]) -> Non
     Of a column whose values are not known, stand-ins are tried between which no comparison of a rule can change: each text that a rule
     names, the one right after it, and the empty one. A cell is left for certain where one is left without any discovered value.
     """
+    if not impossible:
+        return
     for one in columns:
         if isinstance(one, DiscoveredRange):
             number = next((at for at, rule in enumerate(impossible) if any(True for _ in _literals(rule, one.column))), None)

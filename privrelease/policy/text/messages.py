@@ -11,7 +11,7 @@ from pydantic_core import PydanticCustomError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-__all__ = ["CONTROL", "TURNING", "did_you_mean", "no_choice", "problem", "shown"]
+__all__ = ["CONTROL", "TURNING", "code_point", "did_you_mean", "no_choice", "problem", "shown"]
 
 #: Signs that turn the direction of text, so that it reads otherwise than it is.
 TURNING = re.compile("[\u202a-\u202e\u2066-\u2069]")
@@ -38,6 +38,15 @@ def shown(value: object) -> str:
         return "a list"
     text = CONTROL.sub(" ", str(value))
     return text if len(text) <= 40 else f"{text[:37]}..."
+
+
+def code_point(sign: str) -> str:
+    """Name a character that may not be seen.
+
+    >>> code_point(chr(0x85))
+    'U+0085'
+    """
+    return f"U+{ord(sign):04X}"
 
 
 def no_choice(value: object, choices: Sequence[str]) -> tuple[str, str | None]:

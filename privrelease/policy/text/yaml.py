@@ -20,7 +20,7 @@ from dataclasses import field
 from typing import TYPE_CHECKING, Any, Final
 
 from privrelease.findings import Finding, Location, Severity
-from privrelease.policy.text.messages import TURNING, shown
+from privrelease.policy.text.messages import TURNING, code_point, shown
 from privrelease.policy.text.nodes import Entry, Mapping, Node, Scalar, Sequence_
 from privrelease.value_classes import dataclass
 
@@ -35,6 +35,8 @@ MAX_BYTES = 1_048_576
 #: Lines whose tab before a comment is read as a blank, which the parser does not do; each is another reading of the text.
 _MOST_TABS: Final = 20
 _TABS_AT_END: Final = r"[ \t]*\t[ \t]*(?=#|\r?\n|\Z)"
+#: Line breaks of YAML 1.1 that YAML 1.2 reads as any other character.
+_BREAKS: Final = re.compile("[\u0085\u2028\u2029]")
 MAX_DEPTH = 32
 MAX_VALUES = 200_000
 
@@ -77,6 +79,9 @@ def parse_yaml(content: bytes | str, file: str) -> tuple[Node | None, tuple[Find
         text = _decoded(content, file)
     except _StopReading as stop:
         return None, (stop.finding,)
+    refused = _line_break(text, file)
+    if refused is not None:
+        return None, (refused,)
     for left in range(_MOST_TABS, -1, -1):
         findings.clear()
         try:
@@ -137,15 +142,31 @@ def _events(text: str, file: str) -> Iterable[Any]:
     try:
         yield from YAML(typ="safe", pure=True).parse(text)
     except ReaderError as error:
-        before = text[: error.position] if isinstance(error.position, int) else ""
-        place = Location(file, before.count("\n") + 1, len(before) - before.rfind("\n"))
-        hint = "write it as an escape in double quotes"
-        raise _StopReading(Finding("P102", "a character that YAML does not allow", location=place, hint=hint)) from error
+        at = error.position if isinstance(error.position, int) else 0
+        sign = f": {code_point(text[at])}" if at < len(text) else ""
+        message = f"a character that YAML does not allow{sign}"
+        hint = "remove it, or write it as an escape in double quotes"
+        raise _StopReading(Finding("P102", message, location=_place(text, at, file), hint=hint)) from error
     except MarkedYAMLError as error:
         raise _StopReading(_syntax_finding(error, text, file)) from error
     except (YAMLError, ValueError, OverflowError, IndexError, KeyError, TypeError, AttributeError) as error:
         # faults of the parser itself on odd input (e.g. an escape beyond Unicode): the file is wrong, not the user's machine
         raise _StopReading(Finding("P102", "the file cannot be read as YAML", location=Location(file, 1, 1))) from error
+
+
+def _line_break(text: str, file: str) -> Finding | None:
+    """Refuse a character that ends a line for the parser (as in YAML 1.1) and not in YAML 1.2: of what reads as a comment, the rest would be keys."""
+    found = _BREAKS.search(text)
+    if found is None:
+        return None
+    message = f"a character that ends a line for some readers of YAML and not for others: {code_point(found[0])}"
+    hint = "remove it, or write it as an escape in double quotes"
+    return Finding("P102", message, location=_place(text, found.start(), file), hint=hint)
+
+
+def _place(text: str, at: int, file: str) -> Location:
+    before = text[:at]
+    return Location(file, before.count("\n") + 1, len(before) - before.rfind("\n"))
 
 
 def _syntax_finding(error: Any, text: str, file: str) -> Finding:  # noqa: ANN401  an untyped library's error

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from privrelease.audit.document.model import Outcome
 from privrelease.report.sections.attacks import unlimited
+from privrelease.report.sections.risk import counted_words
 from privrelease.report.view import numbers
 from privrelease.report.view.edition import Edition, for_edition
 from privrelease.report.view.page import exact, released_words, shown, shown_beside
@@ -105,9 +106,13 @@ def _threat(threat: ThreatResult, catalogue: Catalogue) -> Iterator[str]:
         yield _figure(f"  {label}", catalogue.plain("console.stand_in", why=stand_in.note), None, None, catalogue)
     residual, counted = exact(threat.after.residual), exact(threat.after.records)
     if residual:
-        label = catalogue.plain(f"console.residual.{'records' if threat.after.counted == 'records' else 'persons'}")
+        label = catalogue.plain(f"console.residual.{counted_words(threat.after)}")
         text = shown(threat.after.residual, catalogue).text
-        if counted is not None:
+        persons = exact(threat.after.persons)
+        if counted is not None and persons is not None:
+            others = {"persons": numbers.number(persons), "records": numbers.number(counted)}
+            text = catalogue.plain("console.residual.in_classes", residual=text, **others)
+        elif counted is not None and threat.after.persons is None:
             text = f"{text} {catalogue.plain('decision.of', total=numbers.number(counted + residual))}"
         yield _figure(f"  {label}", text, None, None, catalogue)
 

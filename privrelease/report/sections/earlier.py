@@ -83,4 +83,4 @@ def _row(one: ComparedRelease, texts: Catalogue) -> EarlierRow:
         figures.append((label, shown(figure, texts)))
     compared = one.looked in {"combined", "same_file"}
     without = texts.text("earlier.nothing_found" if compared else "earlier.not_compared")
-    return EarlierRow(one.release, tuple(how), tuple(figures), without)
+    return EarlierRow(texts.said(one.told_release), tuple(how), tuple(figures), without)

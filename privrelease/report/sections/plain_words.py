@@ -86,7 +86,8 @@ def _found(audit: AuditResult) -> list[Sentence]:
     expected = [
         (records * average, records, one.name)
         for one in audit.threats
-        if (records := exact(one.after.records)) and (average := exact(one.after.average)) is not None
+        if (records := exact(one.after.records if one.after.persons is None else one.after.persons))
+        and (average := exact(one.after.average)) is not None
     ]
     if expected:
         right, records, name = max(expected)
@@ -102,7 +103,8 @@ def _attacker(threat: ThreatResult) -> list[Sentence]:
     said: list[Sentence] = [("plain.alone" if k == 1 else "plain.found", values)]
     before, records = (None, None) if threat.before is None else (exact(threat.before.uniques), exact(threat.before.records))
     if before is not None and records is not None:
-        said.append(("plain.before", {"uniques": numbers.part_of(int(before), int(records))}))
+        key = "plain.before_by_class" if threat.before is not None and threat.before.persons is not None else "plain.before"
+        said.append((key, {"uniques": numbers.part_of(int(before), int(records))}))
     return said
 
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from privrelease.report.view.page import Context, Sentence
     from privrelease.texts.catalogue import Catalogue
 
-__all__ = ["BucketRow", "MeasureRow", "OverviewRow", "RiskBody", "ThreatBody", "build", "class_chart"]
+__all__ = ["BucketRow", "MeasureRow", "OverviewRow", "RiskBody", "ThreatBody", "build", "class_chart", "counted_words"]
 
 Holds = Literal["pass", "fail", "info"]
 
@@ -110,6 +110,7 @@ class RiskBody:
     threats: tuple[ThreatBody, ...]
     attackers: tuple[AttackersRow, ...]
     keys: tuple[KeyRow, ...]
+    keys_caption: str
     sensitive: SensitiveBody | None
     earlier: EarlierBody | None
 
@@ -129,6 +130,7 @@ def build(context: Context) -> RiskBody | Absent:
         ),
         attackers(audit, catalogue),
         key_rows(audit, catalogue),
+        "risk.keys_caption_persons" if any(_of_persons(threat.after) for threat in audit.threats) else "risk.keys_caption",
         sensitive_body(audit, catalogue),
         earlier_body(context),
     )
@@ -162,13 +164,15 @@ def _threat(threat: ThreatResult, union: bool, place: int, catalogue: Catalogue,
     known: Sentence = ("risk.describe_none", {"attacker": attacker})
     if threat.columns:
         known = ("risk.describe", {"attacker": attacker, "columns": ", ".join(threat.columns)})
-    sentences: list[Sentence] = [known, (f"risk.reading.{threat.missing}", {}), (f"risk.counted.{threat.after.counted}", {})]
+    sentences: list[Sentence] = [known, (f"risk.reading.{threat.missing}", {}), (f"risk.counted.{_counted(threat.after)}", {})]
     if set(coarser) & set(threat.columns):
         sentences.insert(2, (f"risk.labels.{threat.missing}", {}))
     records, residual = exact(threat.after.records), exact(threat.after.residual)
-    if records is not None and residual is not None:
+    persons = exact(threat.after.persons)
+    if records is not None and residual is not None and (persons is not None or threat.after.persons is None):
         counts = {"records": numbers.number(records), "residual": numbers.number(residual)}
-        sentences.append((f"risk.reconciled.{'records' if threat.after.counted == 'records' else 'persons'}", counts))
+        counts |= {} if persons is None else {"persons": numbers.number(persons)}
+        sentences.append((f"risk.reconciled.{counted_words(threat.after)}", counts))
     if union and not threat.limits:
         sentences.append(("risk.union_note", {}))
     buckets = _paired(threat.before.buckets if threat.before else (), threat.after.buckets)
@@ -192,6 +196,21 @@ def _threat(threat: ThreatResult, union: bool, place: int, catalogue: Catalogue,
         subsets=threat.subsets.by_size if threat.subsets else (),
         subsets_said=_subsets_said(threat.subsets),
     )
+
+
+def _of_persons(facts: RiskFacts) -> bool:
+    """Return True if what is called records are persons who have several rows."""
+    return facts.persons is not None or facts.counted.startswith("person_")
+
+
+def _counted(facts: RiskFacts) -> str:
+    return facts.counted if facts.persons is None else "persons_by_class"
+
+
+def counted_words(facts: RiskFacts) -> str:
+    """Return the code of what a sum over classes is of: records, persons, or persons once in each of their classes."""
+    found = _counted(facts)
+    return found if found in {"records", "persons_by_class"} else "persons"
 
 
 def _any_number(facts: RiskFacts | None) -> bool:
@@ -251,7 +270,8 @@ def _measure(
 
 def _written(facts: RiskFacts, field: str, catalogue: Catalogue) -> Shown:
     figure: Figure | None = getattr(facts, field)
-    part, whole = exact(figure), exact(getattr(facts, _PARTS[field])) if field in _PARTS else None
+    whole_of = getattr(facts, _PARTS[field]) if field in _PARTS else None
+    part, whole = exact(figure), exact(facts.persons if field == "at_risk" and facts.persons is not None else whole_of)
     if part is None or whole is None:
         return shown(figure, catalogue)
     if field == "at_risk":

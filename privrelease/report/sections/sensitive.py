@@ -60,9 +60,12 @@ def _attackers(threat: ThreatResult, catalogue: Catalogue) -> AttackersRow:
             return Shown(catalogue.text("word.not_measured"), gap=True)
         return Shown(catalogue.plain("risk.at_most", risk=numbers.percent(bound)), str(bound))
 
-    k, records, classes = exact(after.k), exact(after.records), exact(after.classes)
+    k, classes = exact(after.k), exact(after.classes)
+    records = exact(after.records if after.persons is None else after.persons)
     highest = None if not k else 1 / k
     average = classes / records if classes is not None and records and after.reading == "category" else None
+    if after.persons is not None:  # of persons, each as in the smallest of their classes
+        average = exact(after.average if threat.attacker == "prosecutor" else after.further.get("prosecutor_average"))
     prosecutor = of("prosecutor", "prosecutor_highest", None)
     if prosecutor.gap and highest is not None:
         prosecutor = Shown(numbers.percent(highest), str(highest))

@@ -181,7 +181,7 @@ def shown(figure: Figure | None, catalogue: Catalogue) -> Shown:
     if value is None:
         if is_withheld(figure):
             return Shown(catalogue.text("word.withheld"), gap=True)
-        return Shown(catalogue.said(figure.note) if figure.note else catalogue.text("word.undefined"), gap=True)
+        return Shown(catalogue.said(figure.told) if figure.told else catalogue.text("word.undefined"), gap=True)
     is_share = figure.unit in {"share", "risk"}
     text = numbers.number(value)
     if is_share:

@@ -17,6 +17,25 @@ from .conftest import DATA, POLICY
 
 #: One more person in the south: a class of one is new between two releases.
 MORE = DATA + "13,north,clerk,120\n"
+STATISTICS = """apiVersion: privrelease/v1
+kind: ReleasePolicy
+id: counts
+version: "1"
+title: Counts
+datasets:
+  d:
+    source: data.csv
+    snapshot: first
+    population: q
+    unit: {column: id, max_rows: 1}
+    unlisted_columns: drop
+    columns:
+      id: {role: direct, type: string}
+      area: {role: quasi, type: category, domain: [north, south, west]}
+releases:
+  - {id: s, kind: statistics, from: d, budget: {epsilon: 1}, queries: [{id: n, count: {}, epsilon: 1}], output: out/s.csv}
+ledger: {cap: {epsilon: 3}, url: "sqlite:///ledger.db"}
+"""
 
 
 def lines(desk, name="publications.jsonl"):
@@ -349,70 +368,3 @@ def test_a_log_in_a_folder_that_is_not_there_stops_before_any_work(desk):
     (desk.folder / "logs").mkdir()
     assert desk.run().code == 0
     assert len(lines(desk, "logs/all.jsonl")) == 1
-
-
-# ------------------------------------------------------------------------------------------------------------------ the policy's key
-
-STATISTICS = """apiVersion: privrelease/v1
-kind: ReleasePolicy
-id: counts
-version: "1"
-title: Counts
-datasets:
-  d:
-    source: data.csv
-    snapshot: first
-    population: q
-    unit: {column: id, max_rows: 1}
-    unlisted_columns: drop
-    columns:
-      id: {role: direct, type: string}
-      area: {role: quasi, type: category, domain: [north, south, west]}
-releases:
-  - {id: s, kind: statistics, from: d, budget: {epsilon: 1}, queries: [{id: n, count: {}, epsilon: 1}], output: out/s.csv}
-ledger: {cap: {epsilon: 3}, url: "sqlite:///ledger.db"}
-"""
-
-
-def test_the_ledger_can_keep_the_log(desk):
-    named = POLICY.replace("source: data.csv", "source: data.csv\n    population: q")
-    desk.policy(STATISTICS)
-    assert desk("ledger", "init", "policy.yaml").code == 0
-    desk.policy(named + 'ledger: {cap: {epsilon: 3}, url: "sqlite:///ledger.db"}\npublications: ledger\n')
-    assert desk.run().code == 0
-    assert desk.run().code == 0
-    assert not (desk.folder / "publications.jsonl").exists()
-    assert desk("ledger", "verify", "policy.yaml").code == 0
-    forget(desk)
-    desk.data(MORE)
-    said = desk.run()
-    assert said.code == 5
-    assert "A291" in said.err
-
-
-def test_statistics_have_lines_and_are_the_ledgers_matter(desk):
-    desk.policy(STATISTICS)
-    desk("ledger", "init", "policy.yaml")
-    assert desk.run().code == 0
-    assert desk.run().code == 0
-    assert [line["kind"] for line in lines(desk)] == ["statistics", "statistics"]
-
-
-@pytest.mark.parametrize(
-    ("written", "code"),
-    [
-        ("ledger", "P520"),
-        (".privrelease/log.jsonl", "P521"),
-        ("out/r.csv", "P522"),
-        ("out/r.report.html", "P522"),
-        ("policy.yaml", "P522"),
-        ("data.csv", "P522"),
-        ("out/log.jsonl", "P523"),
-        ("../log.jsonl", "P403"),
-    ],
-)
-def test_a_log_that_would_be_lost_or_given_away_is_refused(desk, written, code):
-    desk.policy(POLICY + f"publications: {written}\n")
-    said = desk("validate", "policy.yaml")
-    assert said.code == 2
-    assert code in said.err + said.out

@@ -53,6 +53,26 @@ def test_data_of_a_sound_dataset_is_read_and_the_policy_decides_the_exit_code(de
     assert {one["code"] for one in value["data"]} == set(BOTH)
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "place"),
+    [
+        ("title: Made-up", "title: Made-up\ntitle: Again", "policy.yaml:6:1: P103"),
+        ("title: Made-up", "title: [Made-up", "policy.yaml:6:9: P102"),
+        ("title: Made-up", "title: Made-up # \u0085", "policy.yaml:5:18: P102"),
+    ],
+)
+def test_a_policy_whose_text_cannot_be_read_says_in_one_line_that_no_data_was(desk, old, new, place):
+    assert BOUNDED.count(old) == 1
+    desk.policy(BOUNDED.replace(old, new))
+    desk.data(WRONG)
+    said = desk("validate", "policy.yaml", "--data")
+    assert said.code == 2
+    assert "data.csv" not in said.out
+    told = [line for line in said.out.splitlines() if "P108" in line]
+    assert told == [f"{place.rpartition(' ')[0]} P108 info: no data was read: the text of the policy has errors"]
+    assert "P108" not in desk("validate", "policy.yaml").out
+
+
 def test_a_dataset_that_is_wrong_itself_is_passed_over_in_one_line(desk):
     desk.policy(TWO.replace("pay: {role: sensitive, type: integer,", "pay: {role: sensitive, type: integral,"))
     desk.data(WRONG)

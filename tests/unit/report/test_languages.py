@@ -25,6 +25,8 @@ OTHERS = [language for language in LANGUAGES if language != "en"]
 DOMAIN_WORDS = re.compile(
     r"\bin steps of\b|\d to \d|\[[^\]]*\) to \[|\bbins\b|, grid \d|\bmissing values as\b|\d groups\b|\d values\b"
 )
+#: Apostrophes and quotation marks, straight and typographic.
+ALL_MARKS = "'\"`\u00b4\u2018\u2019\u201a\u201b\u201c\u201d\u201e\u201f\u00ab\u00bb\u2039\u203a"
 #: A decimal point between digits, but of versions, which have two, and of epsilon in a name.
 POINT = re.compile(r"(?<![\d.\w])\d+\.\d+(?![\d.]*\.\d)(?!\w)")
 
@@ -119,6 +121,16 @@ def test_labels_of_neighbouring_steps_do_not_cover_each_other():
 
     assert anchors("entry 1", "this release") == ["middle", "middle"]
     assert anchors("Eintrag 1", "diese Veröffentlichung") == ["end", "middle"]
+
+
+@pytest.mark.parametrize(
+    ("language", "marks"), [("de", "\u2019\u201e\u201c\u201a\u2018"), ("fr", "\u2019\u00ab\u00bb\u201c\u201d")]
+)
+def test_apostrophes_and_quotation_marks_are_typographic(language, marks):
+    """As in the official texts of the law, and never mixed with those of a typewriter; code keeps its own."""
+    own = {text for key, text in catalogue_of(language).texts.items() if text != sentences().get(key)}
+    words = {text: re.sub("`[^`]*`", "", text) for text in own}
+    assert [text for text, said in words.items() if set(said) & (set(ALL_MARKS) - set(marks))] == []
 
 
 def test_no_line_breaks_before_a_sign_that_french_sets_apart():

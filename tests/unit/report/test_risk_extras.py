@@ -6,6 +6,7 @@ from fractions import Fraction
 
 from privrelease.audit.document.model import Figure, Visibility
 from privrelease.audit.document.sensitive import KeyFacts
+from privrelease.report.forms.text import render_text
 from privrelease.report.pages.html import render_html
 from privrelease.report.sections.sensitive import attackers, key_rows
 from privrelease.report.view.edition import Edition, for_edition
@@ -33,6 +34,33 @@ def test_attackers_without_a_population_are_bounded_by_the_prosecutor(audit):
     (row,) = attackers(one, TEXTS)
     assert (row.prosecutor.text, row.journalist.text, row.marketer.text) == ("25 %", "at most 25 %", "at most 20 %")
     assert row.expected.text == "2 of 10"
+
+
+def test_right_guesses_are_of_persons_where_some_are_in_several_classes(audit):
+    """Persons a and b in one class, a alone in another: 1 and 1/2, so 3/4 on average of 2 persons, though classes count 3."""
+    facts = counted(
+        k=(1, "count"),
+        records=(3, "count"),
+        persons=(2, "count"),
+        classes=(2, "count"),
+        highest=(Fraction(1), "risk"),
+        average=(Fraction(3, 4), "risk"),
+        at_risk=(Fraction(1, 2), "share"),
+    )
+    threat = audit.threats[0]
+    after = threat.after.model_copy(update={**facts, "further": {}, "counted": "persons"})
+    one = audit.model_copy(update={"threats": (threat.model_copy(update={"after": after, "attacker": "prosecutor"}),)})
+    (row,) = attackers(one, TEXTS)
+    assert (row.marketer.text, row.expected.text) == ("at most 75 %", "1.5 of 2")
+    page = render_html(one, Edition.INTERNAL)
+    assert "1 of 2 (50 %)" in page.replace("\N{NO-BREAK SPACE}", " ")
+    assert "times, once in each of their classes" in page
+    withheld = after.model_copy(update={"persons": Figure.of(2, "count")})
+    one = audit.model_copy(update={"threats": (threat.model_copy(update={"after": withheld, "attacker": "prosecutor"}),)})
+    page = render_html(one, Edition.RECIPIENT)
+    assert "counted in each, and numbers of records below are of persons" in page
+    assert "times, once in each of their classes" not in page
+    assert "counted" not in render_text(one, Edition.RECIPIENT)
 
 
 def test_a_declared_population_gives_the_journalist_and_the_marketer_their_own_figures(audit):

@@ -87,6 +87,7 @@ def risk_facts(
     return RiskFacts(
         reading=measured.reading,
         counted=measured.counted,
+        persons=None if sizes.least is None else audience.count(sizes.least.n_records),
         records=audience.count(n),
         classes=audience.count(measured.classes),
         k=Figure.of(smallest, "count", shown, note),

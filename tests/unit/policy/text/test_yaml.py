@@ -5,6 +5,9 @@ import pytest
 from privrelease.policy.text.nodes import Mapping, Plain, Quoted, plain_data
 from privrelease.policy.text.yaml import MAX_BYTES, MAX_DEPTH, MAX_VALUES, parse_yaml
 
+REMOVED = "hint: remove it, or write it as an escape in double quotes"
+BREAK = "a character that ends a line for some readers of YAML and not for others"
+
 
 def read(content: str | bytes) -> tuple[object, list[str]]:
     tree, findings = parse_yaml(content, "p.yaml")
@@ -66,7 +69,12 @@ def test_every_key_and_value_has_its_place() -> None:
         ("", "p.yaml:1:1: P102 the file holds no policy: it is empty"),
         ("# nothing\n", "p.yaml:1:1: P102 the file holds no policy: it is empty"),
         ("a:\n\t- b", "p.yaml:2:1: P102 a tab cannot indent YAML\nhint: indent with spaces"),
-        ("a: \x01", "p.yaml:1:4: P102 a character that YAML does not allow\nhint: write it as an escape in double quotes"),
+        ("a: \x01", f"p.yaml:1:4: P102 a character that YAML does not allow: U+0001\n{REMOVED}"),
+        ("a: 1 # b\x7f", f"p.yaml:1:9: P102 a character that YAML does not allow: U+007F\n{REMOVED}"),
+        ("a: 1\n# b\uffff", f"p.yaml:2:4: P102 a character that YAML does not allow: U+FFFF\n{REMOVED}"),
+        ("a: 1 # b\u0085c", f"p.yaml:1:9: P102 {BREAK}: U+0085\n{REMOVED}"),
+        ("a: 1\n# b\u2028k: 2", f"p.yaml:2:4: P102 {BREAK}: U+2028\n{REMOVED}"),
+        ("a: 'b\u2029c'", f"p.yaml:1:6: P102 {BREAK}: U+2029\n{REMOVED}"),
         (
             "a: b: c",
             "p.yaml:1:5: P102 no valid YAML: mapping values are not allowed here\nhint: quote the text if it holds ': ', ' #' or starts with a special sign",
