@@ -53,13 +53,14 @@ _BRING: Final = (
 @dataclass(frozen=True, slots=True)
 class Compared:
     """Result of comparing this release with earlier ones: ``faults``, or what is ``fine``, and the figure that decided. ``unjudged``: why some of
-    them were not compared, though they must be.
+    them were not compared, though they must be. ``decided``: a person has to decide about what could not be looked at.
     """
 
     faults: tuple[Said, ...]
     fine: Said | None
     observed: Figure | None = None
     unjudged: Said | None = None
+    decided: bool = False
 
 
 def _compared(found: Compared) -> CheckOutcome:
@@ -71,8 +72,9 @@ def _compared(found: Compared) -> CheckOutcome:
 
 
 def _unread(found: Compared) -> CheckOutcome:
-    """Judge what could not be looked at: no failure of this release, and no pass."""
-    return CheckOutcome(Outcome.NOT_EVALUATED, say("unlooked", names=named(found.faults)))
+    """Judge what could not be looked at: no failure of this release, and no pass; it warns where no person has to decide."""
+    names = named(found.faults)
+    return CheckOutcome(Outcome.NOT_EVALUATED, say("unlooked", names=names), absent=not found.decided, vacuous=found.decided)
 
 
 def _unknown(found: Compared) -> CheckOutcome:
@@ -112,7 +114,6 @@ EARLIER_CHECKS: tuple[Check[Compared], ...] = (
         "AUDIT-EARLIER-LOOKED",
         _unread,
         unmade=("A286", _RESTORE),
-        severity="warn",
     ),
     Check(
         "A291",
@@ -152,7 +153,8 @@ def together(
         for one in found
         if one.looked == "unreadable"
     ]
-    unlooked = () if not blind else (earlier_check(_LOOKED, blind, None),)
+    decided = any(one.must for one in earlier.unlooked)
+    unlooked = () if not blind else (result_of(_BY_ID[_LOOKED], _unread(Compared(tuple(blind), None, decided=decided))),)
     rest = [say("left_unlooked", name=one.name, why=one.why) for one in earlier.unlooked]
     for one in earlier.unknown:
         found = (*found, compared(one, _looked(one), "" if one.same else one.why))
@@ -292,7 +294,7 @@ def _verdict(across: PreviousReleaseFindings) -> Verdict:
     outcomes = {check.outcome for check in across.checks}
     if Outcome.FAIL in outcomes:
         return "fail"
-    if any(check.id == _KNOWN for check in across.checks):
+    if any(check.id == _KNOWN or (check.id == _LOOKED and check.vacuous) for check in across.checks):
         return "unknown"
     if not across.checks and all(one.looked == "same_file" for one in across.looked):
         return "same"

@@ -135,6 +135,7 @@ class UnreadableRelease:
     """A release that was published before, of which nothing more is known. ``name``, ``why``: in words. ``run``: None where it is many.
 
     ``held``: as of an earlier release that is known. ``same``: its files are those of the release that is audited: it reveals nothing more.
+    ``must``: this release has to be judged together with it, so that a person has to decide without it.
     """
 
     name: str
@@ -142,6 +143,7 @@ class UnreadableRelease:
     why: str
     held: bool = True
     same: bool = False
+    must: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -159,7 +159,8 @@ def population_classes(
 def _in_coding_of(classes: ClassTable, sample: ClassTable, population: ClassTable) -> ClassTable:
     """Recode ``population`` from the coding it shares with ``sample`` to that of ``classes``, of which ``sample`` is a projection.
 
-    Both codings ascend with the value, so the sample's codes correspond by rank; that the counts agree then is checked.
+    Both codings ascend with the value, so the sample's codes correspond by rank; that the counts agree then is checked. Codes of ``classes``
+    have gaps where every row with a value was left out of the data.
     """
     columns = [classes.columns.index(column) for column in sample.columns]
     recoded_sample = np.empty_like(sample.codes)
@@ -170,13 +171,16 @@ def _in_coding_of(classes: ClassTable, sample: ClassTable, population: ClassTabl
         further = np.setdiff1d(population.codes[:, here], known)
         further = further[further > 0]
         size = max((int(part[-1]) for part in (known, further) if len(part)), default=0)
+        own = np.unique(classes.codes[:, there])
+        own = own[own > 0]
+        if len(known) != len(own):
+            raise InternalError(code="R181", message="the sample has another number of values beside the population than alone")
+        last = int(own[-1]) if len(own) else 0
         table = np.zeros(size + 1, np.int32)
-        table[known] = np.arange(1, len(known) + 1, dtype=np.int32)
-        table[further] = np.arange(len(known) + 1, len(known) + len(further) + 1, dtype=np.int32)
+        table[known] = own
+        table[further] = np.arange(last + 1, last + len(further) + 1, dtype=np.int32)
         recoded_sample[:, here] = table[sample.codes[:, here]]
         recoded[:, here] = table[population.codes[:, here]]
-        if len(known) != int(classes.codes[:, there].max(initial=0)):
-            raise InternalError(code="R181", message="the sample has another number of values beside the population than alone")
     _check_same(classes.codes[:, columns], classes.counts, recoded_sample, sample.counts)
     order = np.lexsort(recoded.T[::-1])
     ordered = ClassTable(population.columns, np.ascontiguousarray(recoded[order]), population.counts[order])

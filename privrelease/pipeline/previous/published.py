@@ -17,7 +17,7 @@ from privrelease.audit.comparison.previous_release import (
     named_by_run,
 )
 from privrelease.errors import InputError, PrivreleaseError, UnseenReleaseError
-from privrelease.pipeline.kinds import KINDS, Kind, kind_named, kind_of
+from privrelease.pipeline.kinds import KINDS, Kind, kind_named, kind_of, kind_of_manifest
 from privrelease.pipeline.previous.run_folders import inputs_of, of_same_persons, release_of_run
 from privrelease.pipeline.publication_log import unknown_publications
 from privrelease.texts.sentences import say
@@ -41,7 +41,7 @@ def published_before(
 ) -> EarlierReleases:
     """Return releases of the same persons that were published before, newest first.
 
-    The same persons: of the population that the dataset names, else of the dataset of that name in the policy of that id; and whatever was
+    The same persons: of the population that both name; where either names none, of one dataset of one policy; and whatever was
     made of the same files under other names, statistics apart, which are the ledger's matter. Releases of the same content count once, but
     for statistics, each of which was paid for, and whoever got one of them has it; a withdrawn one counts, for its recipients have it.
     ``run``: the run that is audited, which is not earlier. What was published and cannot be looked at is named, never passed over.
@@ -99,15 +99,17 @@ def _published(
 ) -> EarlierReleases:
     """As said of :func:`published_before`. ``files``: see that each file is still the one that was published."""
     kind = kind_of(release, kinds)
+    must = release.recipients_hold_previous and not kind.accounted
     try:
         records = [one for one in reversed(store.records()) if _was_published(one) and one.run != run]
     except (PrivreleaseError, OSError) as error:
-        return EarlierReleases(unlooked=(UnreadableRelease(say("state_folder_content"), None, _why(error)),))
+        return EarlierReleases(unlooked=(UnreadableRelease(say("state_folder_content"), None, _why(error), must=must),))
     found: list[EarlierRelease] = []
     unlooked: list[UnreadableRelease] = []
     twice: list[RunRecord] = []
     left = 0
     own = () if run is None or kind.accounted else _own_inputs(store, release, run, kinds)
+    made = frozenset() if run is None else _digests(store, run)
     for record in records:
         try:
             folder = store.folder(record.run)
@@ -119,7 +121,8 @@ def _published(
                 _check_files(folder, one)
                 one = replace(one, state=_state(store, release, one, kinds))
         except (PrivreleaseError, OSError, ValueError, TypeError, LookupError, StopIteration) as error:
-            unlooked.append(UnreadableRelease(named_by_run(record.release, record.run), record.run, _why(error)))
+            weighs = must and not made & _digests(store, record.run) and not _is_accounted(store, record, kinds)
+            unlooked.append(UnreadableRelease(named_by_run(record.release, record.run), record.run, _why(error), must=weighs))
             twice.append(record)
             continue
         alike = [other for other in found if other.kind == one.kind]
@@ -131,7 +134,6 @@ def _published(
             left += 1
         else:
             found.append(one)
-    made = () if run is None else _digests(store, run)
     held = release.recipients_hold_previous
     unknown = unknown_publications(store, release, policy, (own, made), kinds, held=held, outputs=files)
     return EarlierReleases(_held_by_all(found, twice, store, (release, policy), kinds), left, tuple(unlooked), unknown)
@@ -210,6 +212,14 @@ def _check_files(folder: RunFolder, one: EarlierRelease) -> None:
 def _was_published(record: RunRecord) -> bool:
     """A publication under way, or one that was killed, may be out."""
     return record.state.value == "publishing" or any(step.state.value == "published" for step in record.history)
+
+
+def _is_accounted(store: ReleaseStore, record: RunRecord, kinds: Sequence[Kind[Any]]) -> bool:
+    """Return True if a run was of a kind that the ledger governs, as far as its manifest can be read."""
+    try:
+        return kind_of_manifest(store.folder(record.run).manifest(), kinds).accounted
+    except (PrivreleaseError, OSError, ValueError, LookupError, StopIteration):
+        return False
 
 
 def _own_inputs(store: ReleaseStore, release: ReleasePlan, run: str, kinds: Sequence[Kind[Any]]) -> tuple[str, ...]:

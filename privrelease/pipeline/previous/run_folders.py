@@ -39,13 +39,13 @@ def readable_too(settings: EngineSettings, earlier: EarlierReleases) -> EngineSe
 
 
 def of_same_persons(run: RunFolder, record: RunRecord, release: ReleasePlan, policy: Plan) -> bool:
-    """Return True if a run was about the release's population; where none is named, about its dataset."""
+    """Return True if a run was about the release's population; where either names none, about one dataset of one policy."""
     if release.population_id is None and record.policy != policy.policy_id:
         return False
     data = json.loads(run.audit.read_text(encoding="utf-8"))["data"]
-    if release.population_id is not None:
+    if release.population_id is not None and data["population"] is not None:
         return bool(data["population"] == release.population_id)
-    return bool(data["dataset"] == release.source.dataset)
+    return bool((record.policy, data["dataset"]) == (policy.policy_id, release.source.dataset))
 
 
 def inputs_of(run: RunFolder, kinds: Sequence[Kind[Any]] = KINDS) -> tuple[InputDigest, ...]:

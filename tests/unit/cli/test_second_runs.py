@@ -91,6 +91,22 @@ def test_other_rules_on_the_same_source_fail_and_pass_where_nobody_holds_both(pu
     assert any("recipients_hold_previous" in text for text in audit(published)["decision"]["assessment_remaining"])
 
 
+@pytest.mark.parametrize("first", [True, False], ids=["the earlier policy named it", "the later policy names it"])
+def test_a_population_that_only_one_of_two_policies_names_separates_no_persons(desk, first):
+    """Other bytes, so that only the words of the policies say whose rows both are of."""
+    named = HEAD.replace("    unit:", "    population: members\n    unit:")
+    heads = (named, HEAD) if first else (HEAD, named)
+    desk.data(DATA)
+    desk.policy(heads[0] + JOB_GOES)
+    assert desk.run().code == 0
+    top, *lines = DATA.splitlines(keepends=True)
+    desk.data(top + "".join(reversed(lines)))
+    desk.policy(heads[1] + release("a", "{area: 1, job: 9}"))
+    said = desk.run()
+    assert said.code == 1, said.err
+    assert "A281" in said.err
+
+
 def test_a_withdrawn_release_still_counts(published):
     assert published("withdraw", "policy.yaml", "a", "--reason", "made up").code == 0
     published.policy(HEAD + release("a", "{area: 1, job: 9}"))
@@ -119,28 +135,41 @@ def broken(how, folder):
 
 
 @pytest.mark.parametrize("how", ["no audit", "another audit", "no manifest", "no data", "other data", "no folder"])
-def test_what_was_published_and_cannot_be_looked_at_is_named_and_is_no_pass(published, how):
+def test_what_was_published_and_cannot_be_looked_at_is_left_to_a_person(published, how):
     """Two releases that intersect: the second run would fail, had it looked at the first."""
     first = next((published.folder / ".privrelease" / "runs").iterdir())
     broken(how, first)
     published.policy(HEAD + JOB_GOES + AREA_GOES)
     said = published.run("--release", "b")
-    assert said.code == 0, said.err
+    assert said.code == 5, said.err
+    assert not (published.folder / "out" / "b.csv").exists()
     document = audit(published)
     assert beside(document) == {"AUDIT-EARLIER-LOOKED": "not_evaluated"}
+    assert (document["decision"]["outcome"], document["earlier"]["verdict"]) == ("review", "unknown")
     assert f"could not be looked at: a (run {first.name})" in said.err
     assert "A286" in said.err
     decision = document["decision"]
     assert (decision["checks_passed"], decision["checks_not_made"]) == (decision["checks_total"], 1)
     assert any(first.name in text for text in decision["assessment_remaining"])
     assert [one["looked"] for one in document["earlier"]["releases"]] == ["unreadable"]
-    assert first.name not in (published.folder / "out" / "b.report.html").read_text(encoding="utf-8")
+    report = next((published.folder / ".privrelease" / "runs").glob("*/outgoing/b.report.html"))
+    assert first.name not in report.read_text(encoding="utf-8")
 
 
-def test_it_stops_a_run_that_stops_at_warnings(published):
-    broken("no data", next((published.folder / ".privrelease" / "runs").iterdir()))
+def test_it_only_warns_where_no_recipient_can_hold_it(published):
+    broken("other data", next((published.folder / ".privrelease" / "runs").iterdir()))
+    published.policy(HEAD + release("b", "{area: 1, job: 9}", "recipients_hold_previous: false, "))
     said = published.run("--fail-on", "warn")
     assert said.code == 1
+    assert "A286" in said.err
+    assert published.run().code == 0
+
+
+def test_it_only_warns_of_the_content_that_is_released_again(published):
+    """Somebody edited the published file in place: the next run of the release makes what was published, which reveals nothing more."""
+    broken("other data", next((published.folder / ".privrelease" / "runs").iterdir()))
+    said = published.run()
+    assert said.code == 0
     assert "A286" in said.err
 
 

@@ -119,6 +119,17 @@ def test_a_journalist_needs_fewer_cells_than_a_prosecutor_where_the_population_i
     assert sum(desk.run(with_population(desk, few)).internal.claims.lost.values()) > 0
 
 
+def test_a_value_of_left_out_rows_leaves_a_gap_in_the_codes_and_is_one_of_the_population_s_own():
+    """Of zones a, b, c the only row of b is left out (`outside: drop`), so that the classes have no code 2; the population has b and d too."""
+    classes = ClassTable(("zone",), np.array([[1], [3]], np.uint32), np.array([4, 5]))
+    sample = ClassTable(("zone",), np.array([[1], [3]], np.uint32), np.array([4, 5]))
+    everybody = ClassTable(("zone",), np.array([[0], [1], [2], [3], [4]], np.uint32), np.array([1, 40, 20, 50, 10]))
+    population = suppression._in_coding_of(classes, sample, everybody)
+    # a and c keep their codes 1 and 3; b and d, which no class has, follow as 4 and 5
+    assert population.codes.tolist() == [[0], [1], [3], [4], [5]]
+    assert population.counts.tolist() == [1, 40, 50, 20, 10]
+
+
 def test_two_codings_that_do_not_agree_are_a_fault_of_ours():
     other = ClassTable(("age", "zone"), np.array([[0, 2], [1, 1], [2, 2]], np.int32), np.array([1, 1, 1]))
     with pytest.raises(InternalError, match="R182"):
