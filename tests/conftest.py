@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.fork_server import ForkServer
+from tests.made_once import MadeOnce
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -71,6 +72,12 @@ def shared() -> Path:
 def no_waiting_for_the_disk(monkeypatch):
     """No test looks at what a loss of power leaves; kills lose nothing that was written. Waiting for the disk takes half the time of a small run."""
     monkeypatch.setattr(os, "fsync", lambda descriptor: None)
+
+
+@pytest.fixture(scope="session")
+def made_once(tmp_path_factory) -> MadeOnce:
+    """States that several tests start from."""
+    return MadeOnce(tmp_path_factory.mktemp("once"))
 
 
 @pytest.fixture(scope="session")

@@ -95,6 +95,7 @@ def call(asked: dict[str, Any], streams: list[int]) -> int:
         os.environ.clear()
         os.environ.update(asked["env"])
         sys.argv = ["privrelease", *asked["arguments"]]
+        exec(asked["before"], {})
         from privrelease.cli.main import main
 
         code = main()
@@ -127,11 +128,13 @@ def serve(listening: socket.socket, tests: socket.socket) -> None:
                 connection.sendall(str(code).encode())
 
 
-def ask(address: str, arguments: list[str], folder: str, environment: dict[str, str], streams: list[int]) -> int:
-    """Have a command run by the server at ``address``; return its exit code."""
+def ask(
+    address: str, arguments: list[str], folder: str, environment: dict[str, str], streams: list[int], before: str = ""
+) -> int:
+    """Have a command run by the server at ``address``, after these lines of Python; return its exit code."""
     with socket.socket(socket.AF_UNIX) as connection:
         connection.connect(address)
-        asked = json.dumps({"arguments": arguments, "cwd": folder, "env": environment}).encode() + b"\n"
+        asked = json.dumps({"arguments": arguments, "cwd": folder, "env": environment, "before": before}).encode() + b"\n"
         sent = socket.send_fds(connection, [asked], streams)
         connection.sendall(asked[sent:])
         return int(connection.recv(16))
@@ -176,11 +179,16 @@ class ForkServer:
             assert self._ours.recv(5) == b"ready"
         return f"{self._folder.name}/s"
 
-    def __call__(self, arguments: list[str], folder: Path, environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
-        """Run a command in ``folder`` with exactly this environment."""
+    def __call__(
+        self, arguments: list[str], folder: Path, environment: dict[str, str], before: str = ""
+    ) -> subprocess.CompletedProcess[str]:
+        """Run a command in ``folder`` with exactly this environment.
+
+        ``before``: lines of Python that are run first, in the command's process: they plant a fault, or the moment at which it is killed.
+        """
         address = self._started()
         with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err, Path(os.devnull).open("rb") as nothing:
-            code = ask(address, arguments, str(folder), environment, [nothing.fileno(), out.fileno(), err.fileno()])
+            code = ask(address, arguments, str(folder), environment, [nothing.fileno(), out.fileno(), err.fileno()], before)
             said = []
             for stream in (out, err):
                 stream.seek(0)

@@ -16,6 +16,8 @@ from tests import in_process
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from tests.made_once import MadeOnce
+
 HEAD = """apiVersion: privrelease/v1
 kind: ReleasePolicy
 id: case
@@ -45,6 +47,7 @@ class Case:
     folder: Path
     expected: Path
     anew: bool
+    made_once: MadeOnce
     environment: dict[str, str] = field(default_factory=dict)
 
     def policy(self, text: str, name: str = "policy.yaml") -> Path:
@@ -57,6 +60,10 @@ class Case:
         done = (_started_anew if self.anew else in_process.call)([*map(str, arguments)], self.folder, environment)
         assert "Traceback" not in done.stderr + done.stdout
         return Ran(done.returncode, done.stdout, done.stderr)
+
+    def once(self, *arguments: str | Path) -> Ran:
+        """Call a command, or copy what it did to the same folder before: for a state that tests start from."""
+        return self.made_once(self.folder, (*map(str, arguments), self.environment), lambda: self(*arguments))
 
     def audit(self) -> dict[str, Any]:
         """The audit.json of the newest run, published, parked or in quarantine."""
@@ -82,7 +89,7 @@ def _started_anew(arguments: list[str], folder: Path, environment: dict[str, str
 
 
 @pytest.fixture
-def case(request, shared, tmp_path) -> Case:
+def case(request, shared, tmp_path, made_once) -> Case:
     """The case that the test file names in its module variable CASE or the test in a marker `case`; with a marker `anew`, each of its commands
     is an interpreter started anew, with a seed of hashes of its own.
     """
@@ -95,4 +102,4 @@ def case(request, shared, tmp_path) -> Case:
         if path.name not in {"case.yaml", "expected.yaml", "policy.yaml"}:
             shutil.copy(path, folder / path.name)
             (folder / path.name).chmod(0o644)
-    return Case(folder, source / "expected.yaml", request.node.get_closest_marker("anew") is not None)
+    return Case(folder, source / "expected.yaml", request.node.get_closest_marker("anew") is not None, made_once)

@@ -12,6 +12,8 @@ from privrelease.release.signing import SigningKey
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from tests.made_once import MadeOnce
+
 DATA = (
     "id,area,job,pay\n"
     + "".join(f"{n},{'north' if n < 6 else 'south'},clerk,{100 + n}\n" for n in range(12))
@@ -99,6 +101,7 @@ class Desk:
 
     folder: Path
     capture: pytest.CaptureFixture[str]
+    made_once: MadeOnce
 
     def policy(self, text: str = POLICY) -> None:
         (self.folder / "policy.yaml").write_text(text, encoding="utf-8")
@@ -116,18 +119,29 @@ class Desk:
     def run(self, *options: str) -> Said:
         return self("run", "policy.yaml", *options)
 
+    def once(self, *arguments: str) -> Said:
+        """Call a command, or copy what it did to the same folder before: for a state that tests start from."""
+        return self.made_once(self.folder, arguments, lambda: self(*arguments))
+
+    def run_once(self, *options: str) -> Said:
+        return self.once("run", "policy.yaml", *options)
+
     @property
     def released(self) -> Path:
         return self.folder / "out" / "r.csv"
 
 
 @pytest.fixture
-def desk(tmp_path, capsys, monkeypatch) -> Desk:
+def desk(tmp_path, capsys, monkeypatch, made_once) -> Desk:
     monkeypatch.chdir(tmp_path)
-    made = Desk(tmp_path, capsys)
+    made = Desk(tmp_path, capsys, made_once)
     made.policy()
     made.data(DATA)
     return made
+
+
+#: Keys of people by their names.
+KEYS: dict[str, SigningKey] = {}
 
 
 @dataclass(frozen=True)
@@ -137,9 +151,10 @@ class Office:
     desk: Desk
 
     def person(self, name, roles, **dates):
+        """An entry of the list of approvers; a person has the same key in every test, as tests that start from one state do."""
         path = self.desk.folder / f"{name}.key"
         if not path.exists():
-            SigningKey.generate().save(path)
+            KEYS.setdefault(name, SigningKey.generate()).save(path)
         pem = SigningKey.load(path).public.pem.strip().replace("\n", "\n      ")
         more = "".join(f"\n    {key}: {value}" for key, value in dates.items())
         return f"  - name: {name}\n    roles: [{', '.join(roles)}]\n    key: |\n      {pem}{more}\n"
@@ -148,7 +163,8 @@ class Office:
         (self.desk.folder / "approvers.yaml").write_text("approvers:\n" + "".join(people), encoding="utf-8")
 
     def run(self):
-        said = self.desk.run()
+        """Return a run that waits for approval: a copy, where a test had it before."""
+        said = self.desk.run_once()
         assert said.code == 5, said.err
         return max(path.name for path in (self.desk.folder / ".privrelease" / "runs").iterdir())
 
@@ -171,7 +187,8 @@ def office(desk):
 
 
 def signed(office):
+    """Return a run that both have approved: a copy, where a test had it before."""
     run = office.run()
-    office.approve(run, "ann", "dpo")
-    office.approve(run, "bob", "steward")
+    for name, role in (("ann", "dpo"), ("bob", "steward")):
+        office.desk.once("approve", "policy.yaml", run, "--role", role, "--key", f"{name}.key")
     return run

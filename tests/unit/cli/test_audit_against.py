@@ -55,7 +55,7 @@ def cells(desk, name):
 
 @pytest.mark.parametrize("name", ["a", "b"])
 def test_either_of_the_two_alone_holds(two, name):
-    said = two.run("--release", name)
+    said = two.run_once("--release", name)
     assert said.code == 0, said.err
 
 
@@ -80,7 +80,7 @@ def test_where_recipients_cannot_hold_it_the_earlier_release_is_named_and_not_co
 
 def test_the_same_release_again_is_the_same_file(two):
     two.policy(HEAD + JOB_GOES)
-    assert two.run().code == 0
+    assert two.run_once().code == 0
     said = two.run()
     assert said.code == 0, said.err
 
@@ -90,7 +90,7 @@ def apart(two):
     """Both releases as files, made by two policies that know nothing of each other."""
     for name, text in (("a", JOB_GOES), ("b", AREA_GOES)):
         two.policy(HEAD + text)
-        assert two("run", "policy.yaml").code == 0
+        assert two.run_once().code == 0
         shutil.copy(two.folder / "out" / f"{name}.csv", two.folder / f"{name}-theirs.csv")
         shutil.rmtree(two.folder / ".privrelease")
         shutil.rmtree(two.folder / "out")
@@ -199,11 +199,11 @@ def newest(desk):
 @pytest.mark.parametrize("how", ["release", "run", "folder", "outgoing", "file", "policy"])
 def test_an_earlier_release_is_named_in_many_ways(two, how):
     two.policy(HEAD + JOB_GOES)
-    assert two.run().code == 0
+    assert two.run_once().code == 0
     run = newest(two)
     shutil.copy(two.folder / "policy.yaml", two.folder / "old.yaml")
     two.policy(HEAD + JOB_GOES + AREA_GOES)
-    said = two.run("--release", "b")
+    said = two.run_once("--release", "b")
     assert said.code == 1
     theirs = next((two.folder / ".privrelease" / "quarantine").glob("*/outgoing/b.csv"))
     named = {
@@ -222,7 +222,7 @@ def test_an_earlier_release_is_named_in_many_ways(two, how):
 
 @pytest.mark.parametrize(("named", "code"), [("nowhere", "C103"), ("b", "C140"), ("notes.txt", "C108"), ("empty", "C140")])
 def test_what_is_no_earlier_release_is_bad_usage(two, named, code):
-    assert two.run("--release", "a").code == 0
+    assert two.run_once("--release", "a").code == 0
     (two.folder / "notes.txt").write_text("nothing\n", encoding="utf-8")
     (two.folder / "empty").mkdir()
     said = two("audit", "policy.yaml", "--release", "a", "--file", "out/a.csv", "--against", named)

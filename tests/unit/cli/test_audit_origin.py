@@ -25,7 +25,7 @@ def measured(desk):
     policy = (desk.folder / "policy.yaml").read_text(encoding="utf-8")
     policy = policy.replace("output: {path: out/r.csv}", "output: [{path: out/r.csv}, {path: out/r.parquet}]")
     desk.policy(policy + "checks:\n  - {id: UTIL-001, release: r, expect: suppressed_cells, max: 0.2}\n")
-    said = desk.run()
+    said = desk.run_once()
     assert said.code == 0, said.err
     return desk
 

@@ -86,7 +86,7 @@ def test_an_unknown_schema_is_bad_usage(desk):
 
 def test_what_a_run_writes_follows_the_published_schema(desk):
     jsonschema = pytest.importorskip("jsonschema")
-    assert desk.run().code == 0
+    assert desk.run_once().code == 0
     audit = json.loads(next((desk.folder / ".privrelease/runs").glob("*/internal/audit.json")).read_bytes())
     jsonschema.Draft202012Validator(audit_schema()).validate(audit)
 
@@ -157,7 +157,7 @@ def test_init_says_at_once_which_names_differ_only_in_case(desk):
 
 
 def test_a_published_file_passes_an_audit_of_its_own(desk):
-    assert desk.run().code == 0
+    assert desk.run_once().code == 0
     said = desk("audit", "policy.yaml", "--release", "r", "--file", "out/r.csv", "--report", "report.html", "-o", "audit.json")
     assert said.code == 0, said.err
     assert "Passes its policy" in (desk.folder / "report.html").read_text(encoding="utf-8")
@@ -172,7 +172,7 @@ def test_a_file_that_was_never_protected_fails_the_audit(desk):
 
 
 def test_without_the_source_an_audit_says_what_it_could_not_check(desk):
-    assert desk.run().code == 0
+    assert desk.run_once().code == 0
     shutil.copy(desk.released, desk.folder / "theirs.csv")
     (desk.folder / "data.csv").unlink()
     said = desk("audit", "policy.yaml", "--release", "r", "--file", "theirs.csv", "--no-source", "--format", "json")
@@ -188,7 +188,7 @@ def test_without_the_source_an_audit_says_what_it_could_not_check(desk):
 
 def test_an_audited_file_may_lie_outside_the_policys_folder_and_of_an_unknown_kind_not(desk, tmp_path_factory):
     other = tmp_path_factory.mktemp("other") / "r.csv"
-    assert desk.run().code == 0
+    assert desk.run_once().code == 0
     shutil.copy(desk.released, other)
     assert desk("audit", "policy.yaml", "--release", "r", "--file", str(other)).code == 0
     assert desk("audit", "policy.yaml", "--release", "r", "--file", "absent.csv").code == 3
@@ -197,7 +197,7 @@ def test_an_audited_file_may_lie_outside_the_policys_folder_and_of_an_unknown_ki
 
 
 def test_report_renders_a_run_in_every_form_and_edition(desk):
-    assert desk.run().code == 0
+    assert desk.run_once().code == 0
     run = next((desk.folder / ".privrelease/runs").iterdir())
     html = desk("report", str(run), "-o", "page.html")
     assert html.code == 0

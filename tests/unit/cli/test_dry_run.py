@@ -114,7 +114,7 @@ def test_a_dry_run_says_what_the_run_then_finds(all_kinds):
 
 
 def test_a_dry_run_looks_at_what_was_published_before(desk):
-    assert desk.run().code == 0
+    assert desk.run_once().code == 0
     desk.data(DATA.replace("11,south,clerk,111\n", ""))
     first = {path.name for path in (desk.folder / ".privrelease" / "runs").iterdir()}
     dry = desk("run", "policy.yaml", "--dry-run")

@@ -40,7 +40,7 @@ def test_the_forecast_of_a_run_is_that_of_the_command_and_the_audit_finds_the_re
 
 
 def test_the_internal_edition_shows_it_and_the_recipient_edition_holds_none_of_it(asked):
-    asked("run", "policy.yaml")
+    asked.once("run", "policy.yaml")
     run = str(internal(asked).parent)
     page = unescape(asked("report", run).out)
     assert "At other thresholds" in page
@@ -73,13 +73,13 @@ def test_a_forecast_that_differs_at_the_released_point_fails_the_audit(asked, mo
 
 
 def test_a_policy_without_the_key_states_none(desk):
-    desk("run", "policy.yaml")
+    desk.once("run", "policy.yaml")
     assert "frontier" not in (internal(desk) / "manifest.json").read_text(encoding="utf-8")
     assert "frontier" not in (internal(desk) / "audit.json").read_text(encoding="utf-8")
 
 
 def test_the_release_is_the_same_with_and_without(desk):
-    desk("run", "policy.yaml")
+    desk.once("run", "policy.yaml")
     before = desk.released.read_bytes()
     desk.policy(ASKED.replace("out/r.csv", "out/other.csv").replace("id: r\n", "id: other\n"))
     desk("run", "policy.yaml")

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
+import os
 
 import pytest
 
@@ -16,26 +15,22 @@ ONE = POLICY.replace("highest_risk: 0.2", "highest_risk: 1")
 
 #: A signal at the very place: `current` leads to the new release, and nothing is recorded or said yet.
 SIGNALLED = """
-import os, signal, sys
+import os, signal
 from privrelease.release.publications import Publications
 real, seen = Publications.switch, []
 def switch(self, name, folder):
     real(self, name, folder)
     seen.append(name)
-    if len(seen) == int(sys.argv[1]):
-        os.kill(os.getpid(), getattr(signal, sys.argv[2]))
+    if len(seen) == {number}:
+        os.kill(os.getpid(), signal.{name})
         for _ in range(10**7):
             pass
 Publications.switch = switch
-from privrelease.cli.main import main
-sys.exit(main(["run", "policy.yaml", "-q"]))
 """
 
 
-def interrupted(desk, number: int, name: str) -> str:
-    ran = subprocess.run(
-        [sys.executable, "-c", SIGNALLED, str(number), name], cwd=desk.folder, capture_output=True, text=True, check=False
-    )
+def interrupted(fork, desk, number: int, name: str) -> str:
+    ran = fork(["run", "policy.yaml", "-q"], desk.folder, dict(os.environ), SIGNALLED.format(number=number, name=name))
     assert ran.returncode == 3, ran.stderr
     return ran.stderr.splitlines()[-1]
 
@@ -47,9 +42,9 @@ def published(desk, release: str) -> str:
 
 
 @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
-def test_the_only_release_was_published_and_that_is_said(desk, name):
+def test_the_only_release_was_published_and_that_is_said(desk, name, fork):
     desk.policy(ONE)
-    said = interrupted(desk, 1, name)
+    said = interrupted(fork, desk, 1, name)
     run = published(desk, "r")
     assert said == f"exit 3: input or environment: interrupted; release r was published, as run {run}"
     assert (desk.folder / "out/r.csv").exists()
@@ -61,10 +56,10 @@ def test_the_only_release_was_published_and_that_is_said(desk, name):
     ("number", "rest"),
     [(1, "; of the others nothing was published"), (2, "; before that: r (published)")],
 )
-def test_of_two_releases_each_is_said_to_be_what_it_is(desk, number, rest):
+def test_of_two_releases_each_is_said_to_be_what_it_is(desk, number, rest, fork):
     desk.policy(ONE + SECOND)
     name = ("r", "second")[number - 1]
-    said = interrupted(desk, number, "SIGINT")
+    said = interrupted(fork, desk, number, "SIGINT")
     assert (
         said == f"exit 3: input or environment: interrupted; release {name} was published, as run {published(desk, name)}{rest}"
     )

@@ -19,10 +19,10 @@ class Unheard:
 
 
 @pytest.fixture(scope="module")
-def life(tmp_path_factory):
+def life(tmp_path_factory, made_once):
     """A folder in which one release has lived: superseded, published; and one run each that waits and that failed. Runs by state."""
     folder = tmp_path_factory.mktemp("life")
-    office = Office(Desk(folder, Unheard()))
+    office = Office(Desk(folder, Unheard(), made_once))
     office.desk.policy(POLICY + APPROVALS)
     office.desk.data(DATA)
     office.list(office.person("ann", ["dpo"]), office.person("bob", ["steward", "dpo"]))
@@ -43,13 +43,13 @@ def life(tmp_path_factory):
 
 
 @pytest.fixture
-def lived(life, tmp_path, capsys, monkeypatch):
+def lived(life, tmp_path, capsys, monkeypatch, made_once):
     """A copy of that folder; (office, runs by state)."""
     folder, runs = life
     copy = tmp_path / "life"
     shutil.copytree(folder, copy, symlinks=True)
     monkeypatch.chdir(copy)
-    return Office(Desk(copy, capsys)), runs
+    return Office(Desk(copy, capsys, made_once)), runs
 
 
 def rows(said):

@@ -68,7 +68,7 @@ def test_what_fails_in_a_run_stands_in_its_json_as_in_its_other_forms(desk):
 
 
 def test_an_audit_names_the_place_of_what_it_finds(desk):
-    assert desk.run().code == 0
+    assert desk.run_once().code == 0
     desk.released.write_text(desk.released.read_text(encoding="utf-8").replace("north", "south", 1), encoding="utf-8")
     said = desk("audit", "policy.yaml", "--release", "r", "--file", "out/r.csv")
     assert said.code == 1
@@ -79,7 +79,7 @@ def test_an_audit_names_the_place_of_what_it_finds(desk):
 @pytest.mark.parametrize("form", ["sarif", "github"])
 def test_forms_for_recipients_say_that_a_release_failed(desk, form):
     desk.policy(POLICY.replace("    transform: [{suppress: cells}]\n", ""))
-    assert desk.run().code == 1
+    assert desk.run_once().code == 1
     (run,) = (desk.folder / ".privrelease" / "quarantine").iterdir()
     said = desk("report", str(run), "--edition", "recipient", "--format", form)
     assert "highest risk of threat t does not hold its limit" in said.out
@@ -120,7 +120,7 @@ def test_what_stops_a_command_before_its_work_is_told_in_every_form(desk, verb):
 
 @pytest.mark.parametrize("form", ["sarif", "junit", "github", "markdown", "in-toto", "dpv"])
 def test_report_renders_the_form_from_the_runs_folder(desk, form):
-    desk.run()
+    desk.run_once()
     (run,) = (desk.folder / ".privrelease" / "runs").iterdir()
     said = desk("report", str(run), "--format", form)
     assert said.code == 0
@@ -147,8 +147,8 @@ def test_a_key_pair_is_closed_and_never_overwritten(desk):
 
 
 def test_a_signed_attestation_verifies_and_names_an_altered_file(desk, monkeypatch):
+    desk.run_once()
     private, public = key_pair(desk)
-    desk.run()
     (run,) = (desk.folder / ".privrelease" / "runs").iterdir()
     envelope, data = desk.folder / "r.dsse.json", desk.folder / "out" / "r.csv"
     monkeypatch.setenv("MADE_UP_KEY", private.read_text(encoding="utf-8"))
@@ -163,8 +163,8 @@ def test_a_signed_attestation_verifies_and_names_an_altered_file(desk, monkeypat
 
 
 def test_an_altered_attestation_fails_and_so_does_another_key(desk):
+    desk.run_once()
     private, public = key_pair(desk)
-    desk.run()
     (run,) = (desk.folder / ".privrelease" / "runs").iterdir()
     envelope = desk.folder / "r.dsse.json"
     desk("sign", str(run), "--key", str(private), "-o", str(envelope))
@@ -178,8 +178,8 @@ def test_an_altered_attestation_fails_and_so_does_another_key(desk):
 
 
 def test_signing_takes_exactly_one_key_and_no_open_file(desk):
+    desk.run_once()
     private, _ = key_pair(desk)
-    desk.run()
     (run,) = (desk.folder / ".privrelease" / "runs").iterdir()
     assert desk("sign", str(run)).code == 2
     private.chmod(0o644)
@@ -187,7 +187,7 @@ def test_signing_takes_exactly_one_key_and_no_open_file(desk):
 
 
 def test_only_a_release_with_a_claim_of_differential_privacy_can_be_registered(desk):
-    desk.run()
+    desk.run_once()
     (run,) = (desk.folder / ".privrelease" / "runs").iterdir()
     said = desk("report", str(run), "--format", "dp-deployment")
     assert said.code == 3
@@ -195,8 +195,8 @@ def test_only_a_release_with_a_claim_of_differential_privacy_can_be_registered(d
 
 
 def test_an_altered_run_is_not_signed(desk):
+    desk.run_once()
     private, _ = key_pair(desk)
-    desk.run()
     (run,) = (desk.folder / ".privrelease" / "runs").iterdir()
     path = run / "internal" / "audit.json"
     path.write_text(path.read_text(encoding="utf-8").replace('"checks_passed"', '"checks_passed" '), encoding="utf-8")

@@ -10,7 +10,7 @@ MOVED = POLICY.replace("out/r.csv", "out/moved.csv")
 
 
 def test_a_changed_output_path_is_told(desk):
-    assert desk.run().code == 0
+    assert desk.run_once().code == 0
     desk.policy(MOVED)
     said = desk("run", "policy.yaml")
     assert said.code == 0, said.err
@@ -25,14 +25,14 @@ def test_a_changed_output_path_is_told(desk):
 
 
 def test_an_output_path_that_stays_is_not_told(desk):
-    assert desk.run().code == 0
+    assert desk.run_once().code == 0
     desk.policy(POLICY.replace("output: {path: out/r.csv}", "output: [{path: out/r.csv}, {path: out/s.csv}]"))
     said = desk("run", "policy.yaml")
     assert (said.code, "is removed" in said.err) == (0, False)
 
 
 def test_a_second_policy_of_the_same_id_takes_no_file_away(desk):
-    assert desk.run().code == 0
+    assert desk.run_once().code == 0
     first = (desk.folder / "out" / "r.csv").read_bytes()
     (desk.folder / "second.yaml").write_text(MOVED, encoding="utf-8")
     said = desk("run", "second.yaml")
@@ -53,7 +53,7 @@ def test_a_second_policy_of_the_same_id_takes_no_file_away(desk):
 
 
 def test_a_policy_that_was_renamed_or_withdrawn_stands_in_no_ones_way(desk):
-    assert desk.run().code == 0
+    assert desk.run_once().code == 0
     (desk.folder / "policy.yaml").rename(desk.folder / "renamed.yaml")
     (desk.folder / "renamed.yaml").write_text(MOVED, encoding="utf-8")
     said = desk("run", "renamed.yaml")

@@ -82,7 +82,7 @@ def test_a_note_about_nobody_is_no_identifier(desk):
 
 @pytest.fixture
 def published(desk):
-    assert desk.run().code == 0
+    assert desk.run_once().code == 0
     return desk
 
 

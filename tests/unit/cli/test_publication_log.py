@@ -13,7 +13,7 @@ from privrelease.release import publication_log
 from privrelease.release.publications import Publications
 from privrelease.release.signing import SigningKey
 
-from .conftest import DATA, POLICY
+from .conftest import DATA, POLICY, signed
 
 #: One more person in the south: a class of one is new between two releases.
 MORE = DATA + "13,north,clerk,120\n"
@@ -60,7 +60,7 @@ def report(desk):
 
 @pytest.fixture
 def published(desk):
-    assert desk.run().code == 0
+    assert desk.run_once().code == 0
     return desk
 
 
@@ -157,8 +157,7 @@ def test_a_copy_at_the_output_path_with_an_unknown_run_counts(published):
 
 def test_a_person_can_answer_for_an_unknown_release_by_approval(office):
     desk = office.desk
-    run = office.run()
-    assert office.approve(run, "ann", "dpo").code == office.approve(run, "bob", "steward").code == 0
+    run = signed(office)
     assert office.publish(run).code == 0
     forget(desk)
     desk.data(MORE)
@@ -281,7 +280,7 @@ def test_the_beginning_of_a_line_of_a_killed_process_is_dropped(published):
 
 @pytest.mark.parametrize("change", [("r.csv", "x.csv"), ('"release":"r"', '"release":"s"'), ('"sequence":0', '"sequence":3')])
 def test_an_altered_line_stops_before_any_work(published, change):
-    assert published.run().code == 0
+    assert published.run_once().code == 0
     log = published.folder / "publications.jsonl"
     text = log.read_text(encoding="utf-8")
     if change[0] not in text:
@@ -294,7 +293,7 @@ def test_an_altered_line_stops_before_any_work(published, change):
 
 
 def test_a_line_that_was_cut_off_is_missed_by_the_state_folder(published):
-    assert published.run().code == 0
+    assert published.run_once().code == 0
     log = published.folder / "publications.jsonl"
     first = log.read_text(encoding="utf-8").splitlines(keepends=True)[0]
     log.write_text(first, encoding="utf-8")

@@ -28,7 +28,7 @@ def only_run(desk):
 
 
 def test_a_run_that_passes_publishes_and_says_where_everything_is(desk):
-    said = desk.run()
+    said = desk.run_once()
     assert said.code == 0
     assert said.last == "exit 0: release r is published; 2 checks not asked for"
     assert "PASS" in said.out
@@ -43,7 +43,7 @@ def test_a_run_that_passes_publishes_and_says_where_everything_is(desk):
 
 def test_a_run_that_fails_goes_to_quarantine_with_its_report_and_publishes_nothing(desk, policy):
     desk.policy(policy.replace("    transform: [{suppress: cells}]\n", ""))
-    said = desk.run()
+    said = desk.run_once()
     assert said.code == 1
     assert said.last.startswith("exit 1: a check failed: release r: ")
     assert "FAIL" in said.out

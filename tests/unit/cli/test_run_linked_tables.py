@@ -105,7 +105,7 @@ def section_report(tables, name):
 
 
 def test_every_listed_key_has_its_cells_and_a_mean_of_nobody_is_blank(tables) -> None:
-    assert tables("run", "policy.yaml", "--release", "a").code == 0
+    assert tables.once("run", "policy.yaml", "--release", "a").code == 0
     island = [row for row in printed(tables, "a") if row["area"] == "island"]
     assert [(row["count"], row["mean_pay"], row["status"]) for row in island] == [("0", "", "shown")] * 3
     shown = {(row["area"], row["sex"]): row["mean_pay"] for row in printed(tables, "a") if row["status"] == "shown"}
@@ -113,7 +113,7 @@ def test_every_listed_key_has_its_cells_and_a_mean_of_nobody_is_blank(tables) ->
 
 
 def test_a_list_of_keys_is_digested_with_the_source_and_another_one_is_noticed(tables) -> None:
-    assert tables("run", "policy.yaml", "--release", "a").code == 0
+    assert tables.once("run", "policy.yaml", "--release", "a").code == 0
     (internal,) = tables.folder.glob(".privrelease/runs/*/internal/manifest.json")
     inputs = json.loads(internal.read_text(encoding="utf-8"))["inputs"]
     assert [one["label"] for one in inputs] == ["data.csv", "areas.csv"]
@@ -131,7 +131,7 @@ def test_a_list_of_keys_is_digested_with_the_source_and_another_one_is_noticed(t
 
 def test_a_table_that_is_out_binds_those_that_follow(tables) -> None:
     tables.policy(POLICY.replace(SECOND, ""))
-    assert tables("run", "policy.yaml").code == 0
+    assert tables.once("run", "policy.yaml").code == 0
     before = printed(tables, "a")
     assert any(row["area"] == "north" and not row["sex"] and row["count"] == "22" for row in before)
     tables.policy(POLICY)
@@ -143,7 +143,7 @@ def test_a_table_that_is_out_binds_those_that_follow(tables) -> None:
 
 def test_a_second_table_that_gives_the_difference_away_fails_its_audit(tables) -> None:
     tables.policy(POLICY.replace(SECOND, ""))
-    assert tables("run", "policy.yaml").code == 0
+    assert tables.once("run", "policy.yaml").code == 0
     tables.policy(POLICY.replace("protect: {}", "protect: {secondary: false}"))
     said = tables("run", "policy.yaml", "--release", "b")
     assert said.code == 1
@@ -165,7 +165,7 @@ def test_few_with_a_value_make_a_mean_unsafe(tables) -> None:
 
 
 def test_an_altered_mean_is_found_out(tables) -> None:
-    assert tables("run", "policy.yaml", "--release", "a").code == 0
+    assert tables.once("run", "policy.yaml", "--release", "a").code == 0
     made = tables.folder / "made.csv"
     honest = (tables.folder / "out" / "a.csv").read_text(encoding="utf-8")
     assert "south,F,,16,30,shown" in honest

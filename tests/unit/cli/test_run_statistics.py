@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 import signal
-import subprocess
-import sys
 from itertools import pairwise
 from pathlib import Path
 
@@ -242,16 +241,13 @@ def test_plan_says_what_is_left_before_and_after_and_what_is_served_again(folder
     assert "a run would be refused" in capsys.readouterr().out
 
 
-def test_a_run_killed_while_it_draws_has_spent_its_budget(folder, capsys):
+def test_a_run_killed_while_it_draws_has_spent_its_budget(folder, capsys, fork):
     change(folder, "title: Made-up\n", f"title: Made-up\n{LEDGER}")
     assert main(["ledger", "init", "p.yaml"]) == 0
     killed = (
-        "import os, signal, privrelease.dp.draws as draws\n"
-        "draws._perform = lambda *_: os.kill(os.getpid(), signal.SIGKILL)\n"
-        "from privrelease.cli.main import main\n"
-        "main(['run', 'p.yaml'])\n"
+        "import os, signal, privrelease.dp.draws as draws\ndraws._perform = lambda *_: os.kill(os.getpid(), signal.SIGKILL)\n"
     )
-    done = subprocess.run([sys.executable, "-c", killed], cwd=folder, capture_output=True, check=False)
+    done = fork(["run", "p.yaml"], folder, dict(os.environ), killed)
     assert done.returncode == -signal.SIGKILL
     capsys.readouterr()
     assert main(["run", "p.yaml"]) == 4

@@ -35,8 +35,8 @@ AUDIT = ("audit", "policy.yaml", "--release", "s", "--file", "out/s.csv")
 def statistics(desk):
     desk.data(DATA)
     desk.policy(POLICY)
-    assert desk("ledger", "init", "policy.yaml").code == 0
-    assert desk.run().code == 0
+    assert desk.once("ledger", "init", "policy.yaml").code == 0
+    assert desk.run_once().code == 0
     return desk
 
 
@@ -64,7 +64,7 @@ def test_the_same_answer_again_costs_nothing_and_is_no_new_question(statistics):
 
 def test_a_question_asked_anew_is_told_with_what_its_average_is_worth(statistics):
     statistics.policy(POLICY.replace("epsilon: 1}]", "epsilon: 1, fresh: true}]"))
-    said = statistics.run()
+    said = statistics.run_once()
     assert said.code == 0, said.err
     assert "AUDIT-EARLIER-REPEATED" in said.err
     assert "n 2 times: the average has 71% of the noise" in said.err
@@ -73,7 +73,7 @@ def test_a_question_asked_anew_is_told_with_what_its_average_is_worth(statistics
 def test_the_ledger_counts_what_it_knows_once(statistics):
     statistics.policy(POLICY.replace("epsilon: 1}]", "epsilon: 1, fresh: true}]"))
     first = newest(statistics).name
-    assert statistics.run().code == 0
+    assert statistics.run_once().code == 0
     said = statistics(*AUDIT, "--format", "json", "--against", first)
     assert said.code == 0, said.err
     assert "together cost epsilon 2, " in message(said.json, "AUDIT-EARLIER-BUDGET")

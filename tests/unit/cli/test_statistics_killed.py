@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 import signal
 import sqlite3
-import subprocess
-import sys
 
 import pytest
 
@@ -51,9 +50,8 @@ def folder(tmp_path, monkeypatch, capsys):
     return tmp_path
 
 
-def killed(folder, patch):
-    text = f"{KILL}{patch}from privrelease.cli.main import main\nmain(['run', 'p.yaml'])\n"
-    done = subprocess.run([sys.executable, "-c", text], cwd=folder, capture_output=True, check=False)
+def killed(fork, folder, patch):
+    done = fork(["run", "p.yaml"], folder, dict(os.environ), KILL + patch)
     assert done.returncode == -signal.SIGKILL, done.stderr
     assert not list((folder / "out").glob("*")) if (folder / "out").exists() else True
 
@@ -68,8 +66,8 @@ def answers(folder):
 
 
 @pytest.mark.parametrize("moment", BEFORE_THE_ANSWERS_ARE_STORED)
-def test_a_run_killed_before_its_answers_are_stored_stays_spent_and_the_next_says_so(folder, capsys, moment):
-    killed(folder, BEFORE_THE_ANSWERS_ARE_STORED[moment])
+def test_a_run_killed_before_its_answers_are_stored_stays_spent_and_the_next_says_so(folder, capsys, moment, fork):
+    killed(fork, folder, BEFORE_THE_ANSWERS_ARE_STORED[moment])
     assert spent(folder) == "1"
     assert answers(folder) == {}
     capsys.readouterr()
@@ -89,8 +87,8 @@ def test_a_run_killed_before_its_answers_are_stored_stays_spent_and_the_next_say
 
 
 @pytest.mark.parametrize("moment", AFTERWARDS)
-def test_a_run_killed_after_its_answers_are_stored_is_served_free_by_the_next(folder, capsys, moment):
-    killed(folder, AFTERWARDS[moment])
+def test_a_run_killed_after_its_answers_are_stored_is_served_free_by_the_next(folder, capsys, moment, fork):
+    killed(fork, folder, AFTERWARDS[moment])
     assert spent(folder) == "1"
     stored = answers(folder)
     assert len(stored) == 3
@@ -105,9 +103,9 @@ def test_a_run_killed_after_its_answers_are_stored_is_served_free_by_the_next(fo
     assert int(count) in [one["values"][0][0] for one in kept]
 
 
-def test_a_loss_is_said_also_where_the_budget_no_longer_suffices(folder, capsys):
+def test_a_loss_is_said_also_where_the_budget_no_longer_suffices(folder, capsys, fork):
     for _ in range(2):
-        killed(folder, BEFORE_THE_ANSWERS_ARE_STORED["while it draws"])
+        killed(fork, folder, BEFORE_THE_ANSWERS_ARE_STORED["while it draws"])
     capsys.readouterr()
     assert main(["run", "p.yaml"]) == 4
     said = capsys.readouterr().err

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import sqlite3
-import subprocess
-import sys
 
 import pytest
 
@@ -51,7 +50,7 @@ SECOND = SECOND.replace("out/r.csv", "out/s.csv")
 @pytest.fixture
 def made(desk):
     desk.policy(POLICY + LEDGER)
-    assert desk("ledger", "init", "policy.yaml").code == 0
+    assert desk.once("ledger", "init", "policy.yaml").code == 0
     return desk
 
 
@@ -65,7 +64,7 @@ def answers(desk):
 
 
 def test_a_withdrawn_release_is_removed_and_what_it_spent_stays_spent(made):
-    assert made.run().code == 0
+    assert made.run_once().code == 0
     assert made.released.exists()
     said = made("withdraw", "policy.yaml", "r", "--reason", "a fault in the source")
     assert said.code == 0, said.err
@@ -112,7 +111,7 @@ def test_rows_altered_after_they_were_signed_are_not_published(made):
 
 
 def test_the_index_lists_it_with_its_decision(made):
-    assert made.run().code == 0
+    assert made.run_once().code == 0
     said = made("report", "--index", ".privrelease", "-o", "index.html")
     assert said.code == 0
     assert "the index shows 1 audit" in said.err
@@ -137,7 +136,7 @@ def test_two_releases_of_the_same_persons_add_up_and_the_cap_stops_the_third(mad
 
 
 def test_rows_and_files_are_no_other_question_and_the_model_is_served_free(made):
-    assert made.run().code == 0
+    assert made.run_once().code == 0
     stored, first = answers(made), made.released.read_bytes()
     made.policy(POLICY.replace("rows: 50", "rows: 80").replace("[0-9]{6}", "P[0-9]{6}") + LEDGER)
     said = made.run()
@@ -148,7 +147,7 @@ def test_rows_and_files_are_no_other_question_and_the_model_is_served_free(made)
 
 
 def test_another_snapshot_is_another_question(made):
-    assert made.run().code == 0
+    assert made.run_once().code == 0
     made.policy(POLICY.replace("snapshot: spring", "snapshot: autumn") + LEDGER)
     assert made.run().code == 0
     assert spent(made) == "2"
@@ -175,16 +174,15 @@ AFTERWARDS = {
 }
 
 
-def killed(desk, patch):
-    text = f"{KILL}{patch}from privrelease.cli.main import main\nmain(['run', 'policy.yaml'])\n"
-    done = subprocess.run([sys.executable, "-c", text], cwd=desk.folder, capture_output=True, check=False)
+def killed(fork, desk, patch):
+    done = fork(["run", "policy.yaml"], desk.folder, dict(os.environ), KILL + patch)
     assert done.returncode == -signal.SIGKILL, done.stderr
     assert not list((desk.folder / "out").glob("*")) if (desk.folder / "out").exists() else True
 
 
 @pytest.mark.parametrize("moment", WHILE_IT_IS_FITTED)
-def test_a_run_killed_while_its_model_is_fitted_stays_spent_and_the_next_says_so(made, moment):
-    killed(made, WHILE_IT_IS_FITTED[moment])
+def test_a_run_killed_while_its_model_is_fitted_stays_spent_and_the_next_says_so(made, moment, fork):
+    killed(fork, made, WHILE_IT_IS_FITTED[moment])
     assert (spent(made), answers(made)) == ("1", {})
     said = made.run()
     assert said.code == 0
@@ -195,8 +193,8 @@ def test_a_run_killed_while_its_model_is_fitted_stays_spent_and_the_next_says_so
 
 
 @pytest.mark.parametrize("moment", AFTERWARDS)
-def test_a_run_killed_after_its_answers_are_stored_is_served_free_by_the_next(made, moment):
-    killed(made, AFTERWARDS[moment])
+def test_a_run_killed_after_its_answers_are_stored_is_served_free_by_the_next(made, moment, fork):
+    killed(fork, made, AFTERWARDS[moment])
     stored = answers(made)
     assert (spent(made), len(stored)) == ("1", 1)
     said = made.run()

@@ -56,7 +56,7 @@ def audited(desk, release, file, *against):
 
 
 def test_tables_that_say_the_same_of_their_cells_hold_together(tables):
-    assert tables.run().code == 0
+    assert tables.run_once().code == 0
     run = next((tables.folder / ".privrelease" / "runs").iterdir()).name
     said = run_coarse(tables)
     assert said.code == 0, said.err
@@ -71,7 +71,7 @@ def suppressed(desk):
 
 
 def test_an_earlier_table_that_prints_the_suppressed_cell_is_named(tables):
-    assert tables.run().code == 0
+    assert tables.run_once().code == 0
     assert any(line.startswith("north,F") for line in suppressed(tables))
     (tables.folder / "old.csv").write_text("area,sex,total_over,count,status\nnorth,F,,2,shown\n", encoding="utf-8")
     said = audited(tables, "fine", "out/fine.csv", "old.csv")
@@ -83,7 +83,7 @@ def test_an_earlier_table_that_prints_the_suppressed_cell_is_named(tables):
 
 def test_an_earlier_table_that_prints_what_protects_a_cell_gives_the_cell_back(tables):
     """The suppressed neighbour in the row is safe by itself; with its total it gives the cell of two back."""
-    assert tables.run().code == 0
+    assert tables.run_once().code == 0
     others = [line for line in suppressed(tables) if not line.startswith("north,F")]
     places = {tuple(line.split(",")[:3]) for line in others}
     rows = []
@@ -115,7 +115,7 @@ def test_as_many_persons_more_as_a_printed_cell_needs_are_none(tables):
 
 def test_parts_of_a_finer_table_are_a_total_of_the_coarser_one(tables):
     """The finer table leaves out who has no sex: one person in the difference. A run hides it; a file that prints it fails."""
-    assert tables.run().code == 0
+    assert tables.run_once().code == 0
     text = people(CELLS).splitlines(keepends=True)
     tables.data("".join(text) + "p99,east,,10\n")
     said = run_coarse(tables)
@@ -130,7 +130,7 @@ def test_parts_of_a_finer_table_are_a_total_of_the_coarser_one(tables):
 
 
 def test_what_is_no_table_is_said_and_not_compared(tables):
-    assert tables.run().code == 0
+    assert tables.run_once().code == 0
     (tables.folder / "old.csv").write_text("a,b\n1,2\n", encoding="utf-8")
     said = audited(tables, "fine", "out/fine.csv", "old.csv")
     assert said.code == 3
@@ -138,7 +138,7 @@ def test_what_is_no_table_is_said_and_not_compared(tables):
 
 
 def test_a_named_table_by_none_of_the_keys_ends_as_bad_input(tables):
-    assert tables.run().code == 0
+    assert tables.run_once().code == 0
     (tables.folder / "other.csv").write_text("region,total_over,count,status\nx,,7,printed\n", encoding="utf-8")
     said = audited(tables, "fine", "out/fine.csv", "other.csv")
     assert said.code == 3

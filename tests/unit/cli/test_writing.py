@@ -9,7 +9,7 @@ import pytest
 
 @pytest.fixture
 def published(desk):
-    assert desk.run().code == 0
+    assert desk.run_once().code == 0
     return next((desk.folder / ".privrelease/runs").iterdir())
 
 
