@@ -4,8 +4,6 @@ A model is made ready when it is first used: most commands touch a few of more t
 source only when somebody asks for the JSON Schema, where they are the properties' descriptions.
 """
 
-from __future__ import annotations
-
 import ast
 import inspect
 from itertools import pairwise
@@ -33,7 +31,7 @@ class Document(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     @classmethod
-    def __get_pydantic_json_schema__(cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+    def __get_pydantic_json_schema__(cls, core_schema: "CoreSchema", handler: "GetJsonSchemaHandler") -> dict[str, Any]:
         """Describe each property by its attribute's docstring."""
         value = handler(core_schema)
         properties = handler.resolve_ref_schema(value).get("properties", {})

@@ -1,7 +1,8 @@
 """Libraries loaded without other libraries that they only look for, and that nothing here uses.
 
 pyarrow asks for pandas, and goes on without, which would cost every run a third of a CPU second. Great Expectations imports altair and scipy's statistics for
-two expectations that few policies have: they are loaded when one of these is evaluated. Whoever imports such a library afterwards, or had it
+two expectations that few policies have: they are loaded when one of these is evaluated. sqlglot parses twenty templates of functions of other
+databases when its dialect is loaded: each is parsed when it is used. Whoever imports such a library afterwards, or had it
 before, is not touched.
 """
 
@@ -23,7 +24,9 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
     from importlib.machinery import ModuleSpec
 
-__all__ = ["arrow_alone", "later", "silence", "without"]
+    from sqlglot.expressions import Expr
+
+__all__ = ["arrow_alone", "dialect_alone", "later", "silence", "without"]
 
 
 class _Absent(MetaPathFinder):
@@ -125,6 +128,37 @@ def _without_descriptions() -> Iterator[None]:
         yield
     finally:
         del sys.modules[name]
+
+
+class _Template:
+    """A template of sqlglot's DuckDB generator, which is parsed when it is used: as an attribute of its class, or when a copy is asked for."""
+
+    def __init__(self, sql: str) -> None:
+        self._sql = sql
+
+    def copy(self) -> Expr:
+        """Return the parsed template."""
+        from sqlglot import parse_one
+
+        return parse_one(self._sql)
+
+    def __get__(self, instance: object, owner: type | None = None) -> Expr:
+        return self.copy()
+
+
+@cache
+def dialect_alone() -> None:
+    """Load sqlglot's DuckDB dialect without parsing the templates by which it writes functions of other databases, none of which we have."""
+    from sqlglot import exp
+
+    if "sqlglot.generators.duckdb" in sys.modules:
+        return
+    parsed = exp.maybe_parse
+    exp.maybe_parse = _Template  # type: ignore[assignment]  # for as long as the module is loaded
+    try:
+        import sqlglot.dialects.duckdb  # noqa: F401 -- for whoever asks for it afterwards
+    finally:
+        exp.maybe_parse = parsed
 
 
 @contextmanager

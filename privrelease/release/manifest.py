@@ -7,11 +7,9 @@ that the executor claims, which the audit recomputes and does not believe.
 The risk-utility frontier as a run states it: what it would have lost at other thresholds. A statement; the audit recomputes its own point.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
-from datetime import datetime  # noqa: TC003 -- pydantic resolves the annotation when the class is made
+from datetime import datetime
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Annotated, Final, Literal, Self, TypeAlias
 
@@ -21,7 +19,7 @@ from privrelease.documents import Document
 from privrelease.errors import InputError
 from privrelease.relational.treatments import AS_IS, TreatmentCode
 from privrelease.release.files import canonical_json, os_errors, write_atomically
-from privrelease.release.privacy import PrivacyClaim, SyntheticClaim  # noqa: TC001 -- pydantic resolves the annotations when classes are made
+from privrelease.release.privacy import PrivacyClaim, SyntheticClaim
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -111,13 +109,13 @@ class _Saved(Document):
         """Return the SHA-256 of :meth:`canonical`, the digest that approvals sign."""
         return hashlib.sha256(self.canonical()).hexdigest()
 
-    def save(self, path: Path) -> None:
+    def save(self, path: "Path") -> None:
         """Write the document, completely or not at all. Raises InputError (R101 to R105)."""
         with os_errors("writing the manifest"):
             write_atomically(path, self.canonical())
 
     @classmethod
-    def load(cls, path: Path) -> Self:
+    def load(cls, path: "Path") -> Self:
         """Read and check a document. Raises InputError (R125) where it is not valid, or its version is not known here."""
         with os_errors("reading the manifest"):
             content = path.read_bytes()
@@ -298,7 +296,7 @@ InternalPart: TypeAlias = InternalManifest | StatisticsInternalManifest | Intern
 _PARTS: Final = (InternalManifest, StatisticsInternalManifest, InternalTable, InternalSynthetic)
 
 
-def internal_part(path: Path) -> InternalPart:
+def internal_part(path: "Path") -> InternalPart:
     """Read what stays inside of a run of any kind; a table of before it had a form of its own is in that of statistics.
 
     Raises InputError (R101 to R105, R125) where it cannot be read, or is not valid.

@@ -1,7 +1,5 @@
 """The claim of a release with differential privacy: budget, neighbours, every draw. Known before any row was read, so all may see it."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any, Literal
 
 from pydantic import Field

@@ -6,8 +6,6 @@ signature covers every earlier line. A line is written before its release is sho
 next command settles by another line, never one too few. What a cut at the end removes, the records of the runs show (``RunRecord.logged``).
 """
 
-from __future__ import annotations
-
 import base64
 import fcntl
 import hashlib
@@ -22,7 +20,7 @@ from pydantic import Field, ValidationError
 from privrelease.documents import Document
 from privrelease.errors import InputError
 from privrelease.release.files import flush_folder, os_errors
-from privrelease.release.manifest import Moment, Sha256  # noqa: TC001 -- pydantic resolves annotations when classes are made
+from privrelease.release.manifest import Moment, Sha256
 from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
@@ -103,7 +101,7 @@ class Appending(Protocol):
     """The log while it is locked for writing."""
 
     @property
-    def texts(self) -> Sequence[str]:
+    def texts(self) -> "Sequence[str]":
         """Every line, those appended included."""
         ...
 
@@ -133,7 +131,7 @@ class PublicationLog(Protocol):
         """Return every line, without waiting for a writer."""
         ...
 
-    def writing(self) -> AbstractContextManager[Appending]:
+    def writing(self) -> "AbstractContextManager[Appending]":
         """Lock the log against other writers for the length of a block."""
         ...
 
@@ -149,7 +147,7 @@ def _text(line: PublicationLine) -> str:
     return json.dumps(line.model_dump(mode="json"), sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
 
 
-def next_line(make: Callable[[int, str], PublicationLine], texts: Sequence[str], signer: SigningKey | None) -> LoggedLine:
+def next_line(make: "Callable[[int, str], PublicationLine]", texts: "Sequence[str]", signer: "SigningKey | None") -> LoggedLine:
     """Return the line that follows ``texts``. ``make`` gets its number and the hash of the line before; it is signed where ``signer`` is."""
     line = make(len(texts), _hash(texts[-1]) if texts else "")
     if signer is not None:
@@ -159,7 +157,7 @@ def next_line(make: Callable[[int, str], PublicationLine], texts: Sequence[str],
     return LoggedLine(line, text, _hash(text))
 
 
-def verified_lines(texts: Sequence[str], shown: str) -> tuple[LoggedLine, ...]:
+def verified_lines(texts: "Sequence[str]", shown: str) -> tuple[LoggedLine, ...]:
     """Read the lines of a log and verify their chain. Raises InputError (R191) at the first that is not as it was written."""
     found: list[LoggedLine] = []
     before = ""
@@ -181,7 +179,7 @@ def _altered(shown: str, number: int, why: str) -> InputError:
     return InputError(code="R191", message=f"line {number + 1} of the log of publications {shown} {why}", hint=_RESTORE)
 
 
-def require_signed(lines: Sequence[LoggedLine], signer: SigningKey | None, known: frozenset[str], shown: str) -> None:
+def require_signed(lines: "Sequence[LoggedLine]", signer: "SigningKey | None", known: frozenset[str], shown: str) -> None:
     """Require that a key vouches for every line, where one is configured. ``known``: hashes of lines that this state folder wrote itself.
 
     Raises InputError: R193 a line after the last signed one that is not known here, or a signature that does not verify; R194 the log is
@@ -215,14 +213,14 @@ def require_signed(lines: Sequence[LoggedLine], signer: SigningKey | None, known
             )
 
 
-def _verifies(signer: SigningKey, value: str, content: bytes) -> bool:
+def _verifies(signer: "SigningKey", value: str, content: bytes) -> bool:
     try:
         return signer.public.verifies(base64.b64decode(value, validate=True), content)
     except ValueError:
         return False
 
 
-def newest(lines: Sequence[LoggedLine]) -> dict[str, PublicationLine]:
+def newest(lines: "Sequence[LoggedLine]") -> dict[str, PublicationLine]:
     """Return the newest line of each run, in the order of their first lines."""
     return {one.line.run: one.line for one in lines}
 
@@ -234,7 +232,7 @@ def newest(lines: Sequence[LoggedLine]) -> dict[str, PublicationLine]:
 class FileLog:
     """The log in a file next to a policy. ``shown``: the path as the policy writes it. ``place``: relative to the state folder."""
 
-    path: Path
+    path: "Path"
     shown: str
     place: str
 
@@ -274,7 +272,7 @@ class FileLog:
                 return ()
 
     @contextmanager
-    def writing(self) -> Iterator[Appending]:
+    def writing(self) -> "Iterator[Appending]":
         """Lock the file; it is made where it is not there."""
         self.check()
         with os_errors("opening the log of publications"):
@@ -312,7 +310,7 @@ class _FileAppending:
         self._texts = list(texts)
 
     @property
-    def texts(self) -> Sequence[str]:
+    def texts(self) -> "Sequence[str]":
         return self._texts
 
     def append(self, text: str) -> None:

@@ -10,8 +10,6 @@ A run works in a folder of its own and is recorded in ``internal/state.json``::
 ``publishing`` lasts for the moment of publication only: found at rest, it is settled by where the ``current`` link points.
 """
 
-from __future__ import annotations
-
 import fcntl
 import os
 import re
@@ -186,7 +184,7 @@ class RunRecord(Document):
         """The stream that this run belongs to."""
         return ReleaseName(self.policy, self.release, self.environment)
 
-    def to(self, state: RunState, at: datetime, reason: str = "") -> Self:
+    def to(self, state: RunState, at: "datetime", reason: str = "") -> Self:
         """Return the record in the next state."""
         return self.model_copy(update={"history": (*self.history, Transition(state=state, at=at, reason=reason))})
 
@@ -195,7 +193,7 @@ class RunRecord(Document):
 class RunFolder:
     """The folder of one run. ``outgoing`` may be published, ``internal`` never, ``temporary`` is removed when the run ends."""
 
-    path: Path
+    path: "Path"
 
     @property
     def id(self) -> str:
@@ -203,37 +201,37 @@ class RunFolder:
         return self.path.name
 
     @property
-    def outgoing(self) -> Path:
+    def outgoing(self) -> "Path":
         """Data, recipient's manifest and report."""
         return self.path / "outgoing"
 
     @property
-    def internal(self) -> Path:
+    def internal(self) -> "Path":
         """Audit, internal report, row map, record."""
         return self.path / "internal"
 
     @property
-    def temporary(self) -> Path:
+    def temporary(self) -> "Path":
         """Return the place where an engine spills to disk."""
         return self.internal / "tmp"
 
     @property
-    def row_map(self) -> Path:
+    def row_map(self) -> "Path":
         """Map of released rows to source rows."""
         return self.internal / "row_map.parquet"
 
     @property
-    def audit(self) -> Path:
+    def audit(self) -> "Path":
         """The audit's result."""
         return self.internal / "audit.json"
 
     @property
-    def report(self) -> Path:
+    def report(self) -> "Path":
         """The internal edition of the report."""
         return self.internal / "report.html"
 
     @property
-    def lock(self) -> Path:
+    def lock(self) -> "Path":
         """Held by the process that runs it."""
         return self.internal / "lock"
 
@@ -276,25 +274,25 @@ class RunFolder:
             write_atomically(self.internal / "state.json", canonical_json(record.model_dump(mode="json")))
         return record
 
-    def output(self, file: str) -> Path:
+    def output(self, file: str) -> "Path":
         """Return the path of a file of ``outgoing``."""
         return self.outgoing / file
 
     @property
-    def data(self) -> tuple[Path, ...]:
+    def data(self) -> "tuple[Path, ...]":
         """Return the places where the data files are to be written: one path per sink, in the policy's order."""
         return tuple(self.outgoing / link.file for link in self.record().links if not link.companion)
 
-    def _companion(self, ending: str) -> Path:
+    def _companion(self, ending: str) -> "Path":
         return next(self.outgoing / link.file for link in self.record().links if link.companion and link.file.endswith(ending))
 
     @property
-    def manifest_path(self) -> Path:
+    def manifest_path(self) -> "Path":
         """The recipient's manifest."""
         return self._companion(".manifest.json")
 
     @property
-    def recipient_report(self) -> Path:
+    def recipient_report(self) -> "Path":
         """Return the place of the recipient's edition of the report, to be published with the data."""
         return self._companion(".report.html")
 
@@ -331,7 +329,7 @@ class RunFolder:
                 path.unlink()
 
 
-def copied_run(run_id: str, folders: Sequence[RunFolder]) -> InputError:
+def copied_run(run_id: str, folders: "Sequence[RunFolder]") -> InputError:
     """Return the error of a run that was copied: no command can know which of the folders is meant."""
     found = []
     for folder in folders:

@@ -41,3 +41,26 @@ assert not [finder for finder in sys.meta_path if type(finder).__module__ == "pr
 def test_great_expectations_loads_what_few_expectations_use_when_they_use_it() -> None:
     done = subprocess.run([sys.executable, "-W", "ignore", "-c", LATER], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+TEMPLATES = """
+import importlib
+from privrelease.lean_imports import _Template, dialect_alone
+dialect_alone()
+from sqlglot import parse_one
+from sqlglot.generators import duckdb as module
+ASKED = "SELECT SEQ4(), MINHASH(3, a), RANDSTR(3, 4)"
+later = {name for name, value in vars(module.DuckDBGenerator).items() if isinstance(value, _Template)}
+assert len(later) > 15, later
+found = {name: getattr(module.DuckDBGenerator(), name).sql() for name in later} | {"base": module._SEQ_BASE.copy().sql()}
+written = parse_one(ASKED, dialect="snowflake").sql(dialect="duckdb")
+importlib.reload(module)
+assert found == {name: getattr(module.DuckDBGenerator, name).sql() for name in later} | {"base": module._SEQ_BASE.sql()}
+assert not isinstance(module._SEQ_BASE, _Template)
+assert written == module.DuckDBGenerator(dialect="duckdb").generate(parse_one(ASKED, dialect="snowflake"))
+"""
+
+
+def test_templates_of_the_dialect_are_parsed_when_they_are_used_and_are_the_same() -> None:
+    done = subprocess.run([sys.executable, "-c", TEMPLATES], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr

@@ -5,8 +5,6 @@ everybody in. Recipients see rates in whole per cent, and only where neither suc
 under differential privacy they see none (DESIGN semantics 12).
 """
 
-from __future__ import annotations
-
 from fractions import Fraction
 from math import ceil, floor
 from typing import Literal

@@ -3,8 +3,6 @@
 Every figure counts the source, so all of it is internal; recipients get no frontier.
 """
 
-from __future__ import annotations
-
 from fractions import Fraction
 from typing import TYPE_CHECKING, Literal
 
@@ -51,7 +49,7 @@ class FrontierFacts(Document):
     """True where cells and rows of the released point are those found; None where they could not be counted."""
 
 
-def frontier_facts(stated: FrontierStatement, cells_lost: int | None, rows_dropped: int | None) -> FrontierFacts:
+def frontier_facts(stated: "FrontierStatement", cells_lost: int | None, rows_dropped: int | None) -> FrontierFacts:
     """Put a run's statement next to what the audit counted (None: it could not)."""
     released = [point for point in stated.points if point.chosen]
     agrees = None
@@ -75,7 +73,7 @@ def _counted(amount: int | None) -> Figure:
     return Figure.of(None, "count", note="could not be counted") if amount is None else count(amount)
 
 
-def _point(point: FrontierPoint) -> ForecastPoint:
+def _point(point: "FrontierPoint") -> ForecastPoint:
     return ForecastPoint(
         k=point.k,
         threshold=Figure.of(Fraction(point.threshold), "risk"),

@@ -6,33 +6,31 @@ the data. ``public``: also for everyone. A renderer shows a figure only in editi
 Shares and risks are exact: ``exact`` holds the fraction as text (``"1/5"``), ``value`` the nearest float for reading.
 """
 
-from __future__ import annotations
-
 from typing import Annotated, Literal, TypeAlias
 
 from pydantic import Field
 
-from privrelease.audit.document.attacks import AttacksFacts  # noqa: TC001 -- pydantic resolves the annotation when the class is made
+from privrelease.audit.document.attacks import AttacksFacts
 from privrelease.audit.document.previous_releases import (
-    EarlierFacts,  # noqa: TC001 -- pydantic resolves the annotation when the class is made
-    SinceFacts,  # noqa: TC001 -- pydantic resolves the annotation when the class is made
+    EarlierFacts,
+    SinceFacts,
 )
-from privrelease.audit.document.privacy import PrivacyFacts  # noqa: TC001 -- pydantic resolves the annotation when the class is made
+from privrelease.audit.document.privacy import PrivacyFacts
 from privrelease.audit.document.sensitive import (
-    KeyFacts,  # noqa: TC001 -- pydantic resolves the annotation when the class is made
-    SensitiveFacts,  # noqa: TC001 -- pydantic resolves the annotation when the class is made
+    KeyFacts,
+    SensitiveFacts,
 )
 from privrelease.audit.document.sentences import Coded, said_all, said_of, title_said
 from privrelease.audit.document.signoff import (
-    SignoffFacts,  # noqa: TC001 -- pydantic resolves the annotation when the class is made
-    WaiverFacts,  # noqa: TC001 -- pydantic resolves the annotation when the class is made
+    SignoffFacts,
+    WaiverFacts,
 )
-from privrelease.audit.document.synthetic import SyntheticFacts  # noqa: TC001 -- pydantic resolves the annotation when the class is made
-from privrelease.audit.document.tables import TableFacts  # noqa: TC001 -- pydantic resolves the annotation when the class is made
-from privrelease.audit.document.utility import UtilityMeasures  # noqa: TC001 -- pydantic resolves the annotation when the class is made
+from privrelease.audit.document.synthetic import SyntheticFacts
+from privrelease.audit.document.tables import TableFacts
+from privrelease.audit.document.utility import UtilityMeasures
 from privrelease.audit.figure_model import Figure, Outcome, State, Visibility
 from privrelease.documents import Document, optional_field
-from privrelease.relational.treatments import TreatmentWords  # noqa: TC001 -- pydantic resolves the annotation when the class is made
+from privrelease.relational.treatments import TreatmentWords
 from privrelease.texts.sentences import Said, say
 
 __all__ = [

@@ -3,14 +3,12 @@
 Changes since the previous release: field ``since`` of ``audit.json``.
 """
 
-from __future__ import annotations
-
 from typing import Literal, TypeAlias
 
 from pydantic import Field
 
 from privrelease.audit.document.sentences import Coded, said_of
-from privrelease.audit.figure_model import Figure  # noqa: TC001 -- pydantic resolves the annotation when the class is made
+from privrelease.audit.figure_model import Figure
 from privrelease.documents import Document, optional_field
 
 __all__ = ["ComparedRelease", "Difference", "EarlierFacts", "LinkedBy", "Looked", "SinceFacts", "Verdict", "for_recipients"]

@@ -4,11 +4,9 @@ Everything but the released figures is known before a row is read. Budgets are e
 gets them; which other releases spent the budget is internal.
 """
 
-from __future__ import annotations
-
 from typing import Literal
 
-from privrelease.audit.figure_model import Figure  # noqa: TC001 -- pydantic resolves the annotation when the class is made
+from privrelease.audit.figure_model import Figure
 from privrelease.documents import Document
 
 __all__ = [

@@ -2,11 +2,9 @@
 the release, and how frequent the values of each quasi-identifier are by itself.
 """
 
-from __future__ import annotations
-
 from typing import Literal
 
-from privrelease.audit.figure_model import Figure  # noqa: TC001  pydantic reads annotations at run time
+from privrelease.audit.figure_model import Figure
 from privrelease.documents import Document
 
 __all__ = ["KeyFacts", "SensitiveFacts", "SensitiveRow"]

@@ -6,8 +6,6 @@ folder) and laid over it where a report is rendered.
 Field ``waivers`` of ``audit.json``: the waivers of a release, those that count and those that do not.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
@@ -44,7 +42,7 @@ class SignoffFacts(Document):
         return tuple(role for role in self.required if role not in signed)
 
 
-def with_signoff(audit: AuditResult, facts: SignoffFacts | None) -> AuditResult:
+def with_signoff(audit: "AuditResult", facts: SignoffFacts | None) -> "AuditResult":
     """Return the audit with its approvals."""
     return audit if facts is None else audit.model_copy(update={"signoff": facts})
 

@@ -3,13 +3,11 @@
 All but ``source`` is public or noisy: recipients may see it.
 """
 
-from __future__ import annotations
-
 from typing import Literal
 
 from pydantic import Field
 
-from privrelease.audit.figure_model import Figure  # noqa: TC001 -- pydantic resolves the annotation when the class is made
+from privrelease.audit.figure_model import Figure
 from privrelease.documents import Document
 
 __all__ = [

@@ -1,8 +1,6 @@
 """Field ``table`` of ``audit.json``: a table's rules and what an attacker could work out. Figures about suppressed cells are internal."""
 
-from __future__ import annotations
-
-from privrelease.audit.figure_model import Figure  # noqa: TC001 -- pydantic resolves the annotation when the class is made
+from privrelease.audit.figure_model import Figure
 from privrelease.documents import Document
 
 __all__ = ["IntervalFacts", "TableFacts"]

@@ -1,13 +1,11 @@
 """Field ``utility_measures`` of ``audit.json``: what protection cost in use. Figures of the source, so internal; recipients get some of them rounded."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 from pydantic import Field
 
-from privrelease.audit.document.frontier import FrontierFacts  # noqa: TC001 -- pydantic resolves the annotation when the class is made
-from privrelease.audit.figure_model import Figure  # noqa: TC001 -- pydantic resolves the annotation when the class is made
+from privrelease.audit.document.frontier import FrontierFacts
+from privrelease.audit.figure_model import Figure
 from privrelease.documents import Document
 
 __all__ = [

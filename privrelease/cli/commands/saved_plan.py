@@ -4,8 +4,6 @@ The file holds what the reviewer read, and what decides whether it is still true
 the approvers, the version of this tool, and keyed digests of every input. It holds no row and no cell.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from typing import TYPE_CHECKING, Any, Final, Literal
@@ -58,12 +56,12 @@ class SavedPlan(Document):
 
 
 def saved_plan(
-    loaded: LoadedPolicy,
-    plan: Plan,
-    releases: Sequence[ReleasePlan],
-    settings: Settings,
-    kinds: Sequence[Kind[Any]],
-    forecasts: Sequence[dict[str, Any]] = (),
+    loaded: "LoadedPolicy",
+    plan: "Plan",
+    releases: "Sequence[ReleasePlan]",
+    settings: "Settings",
+    kinds: "Sequence[Kind[Any]]",
+    forecasts: "Sequence[dict[str, Any]]" = (),
 ) -> SavedPlan:
     """Return the plan of releases with digests of their inputs, under the key of the state folder. Raises InputError (R130, R131)."""
     from privrelease.release.digests import sha256_of
@@ -89,7 +87,7 @@ def saved_plan(
     )
 
 
-def _inputs(plan: Plan, releases: Sequence[ReleasePlan], settings: Settings) -> dict[str, tuple[InputDigest, ...]]:
+def _inputs(plan: "Plan", releases: "Sequence[ReleasePlan]", settings: "Settings") -> dict[str, tuple[InputDigest, ...]]:
     from privrelease.execute.common.inputs import digest_inputs
     from privrelease.execute.common.scope import sources_of
     from privrelease.release.digests import digest_key
@@ -100,7 +98,7 @@ def _inputs(plan: Plan, releases: Sequence[ReleasePlan], settings: Settings) -> 
     return {one.id: digest_inputs(sources_of(one), key, one.lists).digests for one in releases}
 
 
-def _shown(plan: Plan, releases: Sequence[ReleasePlan], kinds: Sequence[Kind[Any]]) -> dict[str, Any]:
+def _shown(plan: "Plan", releases: "Sequence[ReleasePlan]", kinds: "Sequence[Kind[Any]]") -> dict[str, Any]:
     from dataclasses import replace
 
     from privrelease.plan.explain import explain
@@ -110,7 +108,7 @@ def _shown(plan: Plan, releases: Sequence[ReleasePlan], kinds: Sequence[Kind[Any
     return shown
 
 
-def read_saved(path: Path) -> SavedPlan:
+def read_saved(path: "Path") -> SavedPlan:
     """Read a saved plan. Raises InputError (C168): there is none, or it is of another version."""
     try:
         return SavedPlan.model_validate_json(path.read_bytes())
@@ -124,12 +122,12 @@ def read_saved(path: Path) -> SavedPlan:
 
 def check_saved(
     saved: SavedPlan,
-    loaded: LoadedPolicy,
-    plan: Plan,
-    releases: Sequence[ReleasePlan],
-    settings: Settings,
-    kinds: Sequence[Kind[Any]],
-) -> Mapping[str, tuple[InputDigest, ...]]:
+    loaded: "LoadedPolicy",
+    plan: "Plan",
+    releases: "Sequence[ReleasePlan]",
+    settings: "Settings",
+    kinds: "Sequence[Kind[Any]]",
+) -> "Mapping[str, tuple[InputDigest, ...]]":
     """Return the inputs that the saved plan was made for. Raises InputError (C169) where anything differs, with all that does."""
     here = saved_plan(loaded, plan, releases, settings, kinds)
     different = list(_differences(saved, here))
@@ -138,7 +136,7 @@ def check_saved(
     return saved.inputs
 
 
-def _differences(saved: SavedPlan, here: SavedPlan) -> Iterator[str]:
+def _differences(saved: SavedPlan, here: SavedPlan) -> "Iterator[str]":
     if saved.made_by != here.made_by:
         yield f"it was made by version {saved.made_by[:40]}, and this is {here.made_by}"
     if saved.policy.id != here.policy.id:
@@ -160,7 +158,7 @@ def _environment(saved: SavedPlan) -> str:
     return "no environment" if saved.policy.environment is None else f"environment {saved.policy.environment[:80]}"
 
 
-def _other_inputs(saved: SavedPlan, here: SavedPlan) -> Iterator[str]:
+def _other_inputs(saved: SavedPlan, here: SavedPlan) -> "Iterator[str]":
     for name in sorted(saved.inputs.keys() & here.inputs.keys()):
         before, after = ({(one.label, one.file): one for one in plan.inputs[name]} for plan in (saved, here))
         if {one.key_id for one in before.values()} != {one.key_id for one in after.values()} and before and after:

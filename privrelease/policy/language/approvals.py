@@ -6,8 +6,6 @@ Only checks that the policy itself lists can be waived. A threshold of a threat 
 threat, where the policy's diff shows it. Nor can what guards the release's identity and integrity (``AUDIT-…``).
 """
 
-from __future__ import annotations
-
 import unicodedata
 from typing import Annotated
 

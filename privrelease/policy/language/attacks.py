@@ -1,7 +1,5 @@
 """Attacks: what is tried on every file of rows before it is released, and how far it may succeed."""
 
-from __future__ import annotations
-
 from decimal import Decimal
 from typing import Annotated
 
@@ -10,7 +8,7 @@ from pydantic import BeforeValidator, Field
 from privrelease.policy.changes import data_changes as figures
 from privrelease.policy.changes.directions import elsewhere, held
 from privrelease.policy.language.keys import FREE, Judged, Stricter
-from privrelease.policy.language.number_values import Combined, Confidence, SampleSize, Share  # noqa: TC001 -- pydantic resolves annotations when classes are made
+from privrelease.policy.language.number_values import Combined, Confidence, SampleSize, Share
 from privrelease.policy.language.values import ColumnName, Flag, Frozen, PathText, Text
 
 __all__ = [

@@ -1,7 +1,5 @@
 """Checks: what the released files must satisfy besides the threats."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -10,7 +8,7 @@ from privrelease.policy.changes import checks as judges
 from privrelease.policy.changes.directions import limit, ranked
 from privrelease.policy.language.expectations import Parameters
 from privrelease.policy.language.keys import FREE, DeclaredColumn, Judged, Ref, Stricter
-from privrelease.policy.language.number_values import Exact, Positive  # noqa: TC001 -- pydantic resolves annotations when classes are made
+from privrelease.policy.language.number_values import Exact, Positive
 from privrelease.policy.language.values import CHOICE, Identifier, Text
 from privrelease.value_classes import dataclass
 

@@ -1,7 +1,5 @@
 """Datasets: where rows come from, who the person is, what each column is and may hold."""
 
-from __future__ import annotations
-
 import re
 from typing import Annotated, Literal
 
@@ -10,9 +8,9 @@ from pydantic import BeforeValidator, Discriminator, Field, Tag, WithJsonSchema,
 from privrelease.policy.changes import data_changes as figures
 from privrelease.policy.changes import hierarchy_changes as coarser
 from privrelease.policy.changes.directions import always, elsewhere, limit, ranked
-from privrelease.policy.language.hierarchies import HierarchySpec  # noqa: TC001 -- pydantic resolves annotations when classes are made
+from privrelease.policy.language.hierarchies import HierarchySpec
 from privrelease.policy.language.keys import FREE, FREE_BELOW, OWN_COLUMNS, RECODES, DeclaredColumn, Judged, Stricter
-from privrelease.policy.language.number_values import Count, Positive  # noqa: TC001 -- pydantic resolves annotations when classes are made
+from privrelease.policy.language.number_values import Count, Positive
 from privrelease.policy.language.values import (
     CHOICE,
     NAMED,
@@ -91,7 +89,7 @@ class FormatSpec(Frozen):
     """A text that means a suppressed value."""
 
     @model_validator(mode="after")
-    def _readable(self) -> FormatSpec:
+    def _readable(self) -> "FormatSpec":
         if self.thousands == self.decimal:
             message = "decimal and thousands must differ"
             raise problem(message, code="P401")
@@ -148,7 +146,7 @@ class SourceSpec(Frozen):
     """The table of a database file."""
 
     @model_validator(mode="after")
-    def _one_place(self) -> SourceSpec:
+    def _one_place(self) -> "SourceSpec":
         named = [kind for kind in ("path", "csv", "parquet", "duckdb", "sqlite") if getattr(self, kind) is not None]
         if len(named) != 1:
             message = "names no file" if not named else f"names {len(named)} files"
@@ -198,7 +196,7 @@ class DomainSpec(Frozen):
     """The smallest and the largest allowed value."""
 
     @model_validator(mode="after")
-    def _one_form(self) -> DomainSpec:
+    def _one_form(self) -> "DomainSpec":
         if (self.values is None) == (self.range is None):
             message = "needs either `values` or `range`"
             raise problem(message, code="P204")
@@ -253,7 +251,7 @@ class ColumnSpec(Frozen):
     """A description of the column."""
 
     @model_validator(mode="after")
-    def _range_of_a_list(self) -> ColumnSpec:
+    def _range_of_a_list(self) -> "ColumnSpec":
         domain = self.domain
         if domain is not None and domain.values is not None and self.type in RANGED and len(domain.values) == 2:
             low, high = domain.values

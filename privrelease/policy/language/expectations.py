@@ -1,7 +1,5 @@
 """Parameters of a check by one of Great Expectations' own names, spelled as there."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -9,7 +7,7 @@ from pydantic import Field
 from privrelease.policy.changes import checks as judges
 from privrelease.policy.changes.directions import limit, ranked
 from privrelease.policy.language.keys import DeclaredColumn, Judged, Stricter
-from privrelease.policy.language.number_values import Exact, Share  # noqa: TC001 -- pydantic resolves annotations when classes are made
+from privrelease.policy.language.number_values import Exact, Share
 from privrelease.policy.language.values import CHOICE, AnyText, Flag, Frozen, Text
 
 __all__ = ["PARAMETERS", "Parameters", "QuantileRanges"]

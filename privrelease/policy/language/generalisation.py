@@ -1,7 +1,5 @@
 """Transform steps that write values coarser than they are: by a hierarchy, by their ends, by rounding."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, get_args
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
@@ -82,12 +80,12 @@ class GeneraliseStep(Step):
     write: Annotated[Literal["label", "low", "middle"], CHOICE, Judged(always("breaking"))] = "label"
     """The form that is written: the label as a text, or the lowest or middle value of an interval, which keeps the column's type."""
 
-    def treatment(self, column: str, spec: ColumnSpec) -> Treatment:
+    def treatment(self, column: str, spec: "ColumnSpec") -> "Treatment":
         """Return that values are recoded by a hierarchy that is yet to be read."""
         del column, spec
         return Recoded(Unread(self.write))
 
-    def planned(self, column: str, spec: ColumnSpec, roots: Roots) -> Treatment:
+    def planned(self, column: str, spec: "ColumnSpec", roots: "Roots") -> "Treatment":
         """Return the map by the column's hierarchy."""
         from privrelease.policy.hierarchies.forms import resolve
         from privrelease.policy.hierarchies.levels import level_name, level_number
@@ -99,14 +97,16 @@ class GeneraliseStep(Step):
         assert number is not None
         return Recoded(Generalised(form, number, self.write, level_name(form, number)))
 
-    def files(self, column: str, spec: ColumnSpec) -> tuple[str, ...]:
+    def files(self, column: str, spec: "ColumnSpec") -> tuple[str, ...]:
         """Return the files of the column's hierarchy."""
         from privrelease.policy.hierarchies.levels import written_files
 
         del column
         return written_files(spec)
 
-    def faults(self, reading: RuleContext, path: tuple[str | int, ...], columns: Mapping[str, ColumnSpec]) -> Iterator[Finding]:
+    def faults(
+        self, reading: "RuleContext", path: tuple[str | int, ...], columns: "Mapping[str, ColumnSpec]"
+    ) -> "Iterator[Finding]":
         """Yield columns without a hierarchy, levels that it lacks, and what cannot be written of a level."""
         from privrelease.policy.hierarchies.step_rules import generalise_faults
 
@@ -129,14 +129,16 @@ class CodeStep(Step):
     write: Annotated[Literal["label", "low"], CHOICE, Judged(always("breaking"))] = "label"
     """The form that is written: `90+`, which makes the column a text; or the number at the top."""
 
-    def treatment(self, column: str, spec: ColumnSpec) -> Treatment:
+    def treatment(self, column: str, spec: "ColumnSpec") -> "Treatment":
         """Return the map that draws the ends together."""
         from privrelease.policy.hierarchies.forms import step_of
 
         del column
         return Recoded(Coded(self.bottom, self.top, self.write, step_of(spec)))
 
-    def faults(self, reading: RuleContext, path: tuple[str | int, ...], columns: Mapping[str, ColumnSpec]) -> Iterator[Finding]:
+    def faults(
+        self, reading: "RuleContext", path: tuple[str | int, ...], columns: "Mapping[str, ColumnSpec]"
+    ) -> "Iterator[Finding]":
         """Yield ends that are none, or that the column's values cannot have."""
         from privrelease.policy.hierarchies.step_rules import code_faults
 
@@ -155,14 +157,16 @@ class RoundStep(Step):
     to: Annotated[Positive, Judged(coarser.multiple)]
     """Step whose multiples are written; of two that are as near, the one with an even factor."""
 
-    def treatment(self, column: str, spec: ColumnSpec) -> Treatment:
+    def treatment(self, column: str, spec: "ColumnSpec") -> "Treatment":
         """Return the map to the nearest multiple."""
         from privrelease.policy.hierarchies.forms import step_of
 
         del column
         return Recoded(RoundedTo(self.to, step_of(spec) or self.to))
 
-    def faults(self, reading: RuleContext, path: tuple[str | int, ...], columns: Mapping[str, ColumnSpec]) -> Iterator[Finding]:
+    def faults(
+        self, reading: "RuleContext", path: tuple[str | int, ...], columns: "Mapping[str, ColumnSpec]"
+    ) -> "Iterator[Finding]":
         """Yield a step that rounds nothing, and numbers that are not exact."""
         from privrelease.policy.hierarchies.step_rules import round_faults
 

@@ -1,14 +1,12 @@
 """Hierarchies of columns: which labels represent which values, from the finest level to the coarsest."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from pydantic import Field
 
 from privrelease.policy.changes import hierarchy_changes as coarser
 from privrelease.policy.language.keys import Judged
-from privrelease.policy.language.number_values import Combined, Count, Exact, Positive  # noqa: TC001 -- pydantic resolves annotations when classes are made
+from privrelease.policy.language.number_values import Combined, Count, Exact, Positive
 from privrelease.policy.language.values import CHOICE, Flag, Frozen, LabelText, PathText, Separator
 
 __all__ = ["HierarchySpec", "SmallSpec", "ThenSpec"]

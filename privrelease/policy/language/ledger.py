@@ -1,7 +1,5 @@
 """The privacy-budget ledger: where it is, and what this policy would spend of it at most."""
 
-from __future__ import annotations
-
 import re
 from typing import Annotated
 
@@ -9,7 +7,7 @@ from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from privrelease.policy.changes import governance_changes as words
 from privrelease.policy.language.keys import Judged, Ref, Stricter
-from privrelease.policy.language.number_values import Exact, Positive  # noqa: TC001 -- pydantic resolves annotations when classes are made
+from privrelease.policy.language.number_values import Exact, Positive
 from privrelease.policy.language.values import Duration, Frozen, Text, as_text
 from privrelease.policy.text.messages import problem
 

@@ -1,7 +1,5 @@
 """Legal fields: what the record of processing (Art. 30 GDPR), the lawfulness statement and the DPIA need."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 from unicodedata import normalize
 

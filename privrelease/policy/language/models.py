@@ -1,7 +1,5 @@
 """The policy: one frozen value of everything that a file (with what it extends) says."""
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Annotated, Literal
 
@@ -10,19 +8,19 @@ from pydantic import Field, create_model
 from privrelease.policy.changes import governance_changes as words
 from privrelease.policy.changes.directions import always, promised, ranked
 from privrelease.policy.language.approvals import (
-    ApprovalsSpec,  # noqa: TC001  pydantic reads annotations at run time
-    Waiver,  # noqa: TC001  pydantic reads annotations at run time
+    ApprovalsSpec,
+    Waiver,
 )
-from privrelease.policy.language.attacks import AttacksSpec  # noqa: TC001  pydantic reads annotations at run time
-from privrelease.policy.language.checks import Check  # noqa: TC001  pydantic reads annotations at run time
-from privrelease.policy.language.datasets import Datasets  # noqa: TC001  pydantic reads annotations at run time
+from privrelease.policy.language.attacks import AttacksSpec
+from privrelease.policy.language.checks import Check
+from privrelease.policy.language.datasets import Datasets
 from privrelease.policy.language.keys import FREE, FREE_BELOW, Judged, Stricter
 from privrelease.policy.language.kinds import KINDS, Kinds, Releases, releases_type
-from privrelease.policy.language.ledger import LedgerSpec  # noqa: TC001  pydantic reads annotations at run time
-from privrelease.policy.language.legal import Legal  # noqa: TC001  pydantic reads annotations at run time
-from privrelease.policy.language.number_values import Count  # noqa: TC001 -- pydantic resolves annotations when classes are made
-from privrelease.policy.language.tables import TableRules  # noqa: TC001  pydantic reads annotations at run time
-from privrelease.policy.language.threats import Threats  # noqa: TC001  pydantic reads annotations at run time
+from privrelease.policy.language.ledger import LedgerSpec
+from privrelease.policy.language.legal import Legal
+from privrelease.policy.language.number_values import Count
+from privrelease.policy.language.tables import TableRules
+from privrelease.policy.language.threats import Threats
 from privrelease.policy.language.values import CHOICE, Day, Frozen, Identifier, PathText, Text
 
 __all__ = ["Context", "ContextPopulation", "Policy", "ReportSpec", "ReviewSpec", "policy_model"]

@@ -1,7 +1,5 @@
 """Releases: which columns of a dataset are released, against which threats they are protected, how, and where to."""
 
-from __future__ import annotations
-
 from functools import cache
 from types import GenericAlias
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Union
@@ -10,10 +8,10 @@ from pydantic import BeforeValidator, Discriminator, Field, Tag, create_model
 
 from privrelease.policy.changes import data_changes as figures
 from privrelease.policy.changes.directions import always, held, kept_apart
-from privrelease.policy.language.datasets import Character  # noqa: TC001 -- pydantic resolves annotations when classes are made
+from privrelease.policy.language.datasets import Character
 from privrelease.policy.language.generalisation import CodeStep, GeneraliseStep, RoundStep
 from privrelease.policy.language.keys import FREE, ONE_ALONE, Consequence, DeclaredColumn, Judged, Ref, Stricter
-from privrelease.policy.language.number_values import ClassSize, Positive, Share  # noqa: TC001 -- pydantic resolves annotations when classes are made
+from privrelease.policy.language.number_values import ClassSize, Positive, Share
 from privrelease.policy.language.steps import Step
 from privrelease.policy.language.values import CHOICE, EnvironmentVariable, Flag, Frozen, Identifier, PathText, Text
 from privrelease.policy.text.messages import problem
@@ -56,7 +54,7 @@ class DropStep(Step):
         return self.drop
 
     @classmethod
-    def compared(cls, steps: Sequence[DropStep]) -> object:
+    def compared(cls, steps: "Sequence[DropStep]") -> object:
         """Return the columns of all."""
         return tuple(name for step in steps for name in step.drop)
 
@@ -77,13 +75,13 @@ class PseudonymiseStep(Step):
     key: EnvironmentVariable
     """The environment variable that holds the key; without it there is no release."""
 
-    def treatment(self, column: str, spec: ColumnSpec) -> Treatment:
+    def treatment(self, column: str, spec: "ColumnSpec") -> "Treatment":
         """Return a pseudonym by the step's key."""
         del column, spec
         return Pseudonym(self.key)
 
     @classmethod
-    def compared(cls, steps: Sequence[PseudonymiseStep]) -> object:
+    def compared(cls, steps: "Sequence[PseudonymiseStep]") -> object:
         """Return the key of each column."""
         return {name: step.key for step in steps for name in step.pseudonymise}
 
@@ -123,7 +121,7 @@ class SuppressCells(Step):
         return ()
 
     @classmethod
-    def compared(cls, steps: Sequence[SuppressCells]) -> object | None:
+    def compared(cls, steps: "Sequence[SuppressCells]") -> object | None:
         """Return the last step with all of its keys."""
         return {key: getattr(steps[-1], key) for key in cls.model_fields} if steps else None
 

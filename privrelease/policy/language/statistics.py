@@ -1,7 +1,5 @@
 """Statistics: figures with differential privacy, and the budget that they may spend."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field, model_validator
@@ -9,7 +7,7 @@ from pydantic import BeforeValidator, Field, model_validator
 from privrelease.policy.changes import data_changes as figures
 from privrelease.policy.changes.directions import always, only_removed, ranked
 from privrelease.policy.language.keys import FREE, ONE_ALONE, DeclaredColumn, Judged, Ref, Stricter
-from privrelease.policy.language.number_values import Count, Exact, Positive  # noqa: TC001 -- pydantic resolves annotations when classes are made
+from privrelease.policy.language.number_values import Count, Exact, Positive
 from privrelease.policy.language.releases import OutputSpec, outputs
 from privrelease.policy.language.values import CHOICE, AnyText, ColumnName, Flag, Frozen, Identifier, PathText, Text
 from privrelease.policy.text.messages import problem
@@ -49,7 +47,7 @@ class BinsSpec(Frozen):
     """The edges, ascending; values outside go to the first or the last bin."""
 
     @model_validator(mode="after")
-    def _one_form(self) -> BinsSpec:
+    def _one_form(self) -> "BinsSpec":
         if (self.width is None) == (self.edges is None):
             message = "needs either `width` or `edges`"
             raise problem(message, code="P204")
@@ -159,7 +157,7 @@ class QuerySpec(Frozen):
     """A description of the figure."""
 
     @model_validator(mode="after")
-    def _one_figure(self) -> QuerySpec:
+    def _one_figure(self) -> "QuerySpec":
         named = [name for name in FIGURES if getattr(self, name) is not None]
         if len(named) != 1:
             message = "asks for no figure" if not named else f"asks for {' and '.join(named)}"
@@ -183,7 +181,7 @@ class QuerySpec(Frozen):
         return self
 
     @model_validator(mode="after")
-    def _what_the_figure_can_have(self) -> QuerySpec:
+    def _what_the_figure_can_have(self) -> "QuerySpec":
         figure = self.figure
         if self.interval and figure not in {"median", "quantile"}:
             message = f"asks for an interval, and is a {figure}"

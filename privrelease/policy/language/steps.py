@@ -1,11 +1,9 @@
 """Transform steps: what a policy says of one, and what whoever reads a policy asks of any."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from privrelease.policy.language.values import Frozen
-from privrelease.relational.schema import ColumnType  # noqa: TC001 -- pydantic resolves annotations when classes are made
+from privrelease.relational.schema import ColumnType
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -43,28 +41,30 @@ class Step(Frozen):
         """Return the columns that are not released."""
         return ()
 
-    def treatment(self, column: str, spec: ColumnSpec) -> Treatment | None:
+    def treatment(self, column: str, spec: "ColumnSpec") -> "Treatment | None":
         """Return what becomes of a listed column, declared by ``spec``; None where the step leaves its values as they are."""
         del column, spec
         return None
 
-    def planned(self, column: str, spec: ColumnSpec, roots: Roots) -> Treatment | None:
+    def planned(self, column: str, spec: "ColumnSpec", roots: "Roots") -> "Treatment | None":
         """Return the treatment with what files below ``roots`` say of it, of a step without faults."""
         del roots
         return self.treatment(column, spec)
 
-    def files(self, column: str, spec: ColumnSpec) -> tuple[str, ...]:
+    def files(self, column: str, spec: "ColumnSpec") -> tuple[str, ...]:
         """Return the files, as the policy writes them, that say how the column is treated."""
         del column, spec
         return ()
 
-    def faults(self, reading: RuleContext, path: tuple[str | int, ...], columns: Mapping[str, ColumnSpec]) -> Iterator[Finding]:
+    def faults(
+        self, reading: "RuleContext", path: tuple[str | int, ...], columns: "Mapping[str, ColumnSpec]"
+    ) -> "Iterator[Finding]":
         """Yield what is wrong with the step at ``path``, by the ``columns`` of its dataset; what holds for all steps is asked elsewhere."""
         del reading, path, columns
         yield from ()
 
     @classmethod
-    def compared(cls, steps: Sequence[Any]) -> object | None:
+    def compared(cls, steps: "Sequence[Any]") -> object | None:
         """Return all steps of this name in one value, so that two policies are compared; None where there is nothing to compare.
 
         By the column that the step is about: its keys.

@@ -1,7 +1,5 @@
 """Synthetic releases: rows that are drawn from noisy answers, and what each method of synthesis adds to the keys."""
 
-from __future__ import annotations
-
 import re
 from datetime import date
 from decimal import Decimal
@@ -14,7 +12,7 @@ from privrelease.policy.changes.directions import always, limit
 from privrelease.policy.language.keys import FREE, ONE_ALONE, DeclaredColumn, Judged, Ref, Stricter
 from privrelease.policy.language.number_values import Count, Exact, Positive, exact_number
 from privrelease.policy.language.releases import OutputSpec, outputs
-from privrelease.policy.language.statistics import BudgetSpec  # noqa: TC001 -- pydantic resolves annotations when classes are made
+from privrelease.policy.language.statistics import BudgetSpec
 from privrelease.policy.language.synthetic_grids import (
     GridKeys,
     NetworkKeys,
@@ -94,7 +92,7 @@ class CellBins(Frozen):
     """The edges, ascending, from the lowest value or below to the highest or above; of dates days such as 2020-01-01."""
 
     @model_validator(mode="after")
-    def _one_form(self) -> CellBins:
+    def _one_form(self) -> "CellBins":
         if (self.width is None) == (self.edges is None):
             message = "needs either `width` or `edges`"
             raise problem(message, code="P204")
@@ -197,8 +195,8 @@ class MethodSpec:
 
     name: str
     keys: frozenset[str]
-    settings: Callable[[SyntheticRelease], dict[str, object]]
-    rules: tuple[Callable[[RuleContext, Sequence[tuple[int, Any]]], Iterator[Finding]], ...] = ()
+    settings: "Callable[[SyntheticRelease], dict[str, object]]"
+    rules: "tuple[Callable[[RuleContext, Sequence[tuple[int, Any]]], Iterator[Finding]], ...]" = ()
     most_cells: int | None = None
     needs_delta: bool = False
 
@@ -217,6 +215,6 @@ METHODS: tuple[MethodSpec, ...] = (
 )
 
 
-def method_spec(name: str, methods: Sequence[MethodSpec] = METHODS) -> MethodSpec:
+def method_spec(name: str, methods: "Sequence[MethodSpec]" = METHODS) -> MethodSpec:
     """Return what a policy may say of the method of that name."""
     return next(one for one in methods if one.name == name)

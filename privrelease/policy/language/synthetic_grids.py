@@ -1,7 +1,5 @@
 """Keys of the methods dpcocgen (co-clustering) and privbayes (a Bayesian network), their settings and their rules."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -99,19 +97,19 @@ class NetworkKeys(Frozen):
     """The most parents of a column, in place of `theta`."""
 
 
-def grid_settings(release: SyntheticRelease) -> dict[str, object]:
+def grid_settings(release: "SyntheticRelease") -> dict[str, object]:
     """Return the exact settings of co-clustering, defaults filled in."""
     split = Fraction(1, 2) if release.split is None else Fraction(release.split)
     return {"split": str(split), "max_cells": release.max_cells or 0, "refine": release.refine is not False}
 
 
-def network_settings(release: SyntheticRelease) -> dict[str, object]:
+def network_settings(release: "SyntheticRelease") -> dict[str, object]:
     """Return the exact settings of the Bayesian network, defaults filled in."""
     theta = Fraction(4) if release.theta is None else Fraction(release.theta)
     return {"theta": None if release.degree is not None else str(theta), "degree": release.degree}
 
 
-def grid_rules(reading: RuleContext, releases: Sequence[tuple[int, SyntheticRelease]]) -> Iterator[Finding]:
+def grid_rules(reading: "RuleContext", releases: "Sequence[tuple[int, SyntheticRelease]]") -> "Iterator[Finding]":
     """Yield what is wrong with releases by co-clustering."""
     for number, release in releases:
         modelled = [name for name in release.columns if name not in release.make]
@@ -125,7 +123,7 @@ def grid_rules(reading: RuleContext, releases: Sequence[tuple[int, SyntheticRele
             yield reading.warning("P778", message, "releases", number, "max_cells", hint=hint)
 
 
-def network_rules(reading: RuleContext, releases: Sequence[tuple[int, SyntheticRelease]]) -> Iterator[Finding]:
+def network_rules(reading: "RuleContext", releases: "Sequence[tuple[int, SyntheticRelease]]") -> "Iterator[Finding]":
     """Yield what is wrong with releases by a Bayesian network."""
     for number, release in releases:
         if release.theta is not None and release.degree is not None:

@@ -1,7 +1,5 @@
 """Keys of the methods that measure marginals, MST and AIM: the workload, the size of the model, the rounds."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from math import comb
@@ -11,7 +9,7 @@ from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from privrelease.policy.changes.directions import always
 from privrelease.policy.language.keys import DeclaredColumn, Judged
-from privrelease.policy.language.number_values import Count  # noqa: TC001 -- pydantic resolves annotations when classes are made
+from privrelease.policy.language.number_values import Count
 from privrelease.policy.language.values import Frozen, as_text
 from privrelease.policy.text.messages import problem, shown
 
@@ -76,12 +74,12 @@ MST_KEYS: Final = frozenset({"model_size"})
 AIM_KEYS: Final = frozenset({"workload", "model_size", "rounds"})
 
 
-def mst_settings(release: SyntheticRelease) -> dict[str, object]:
+def mst_settings(release: "SyntheticRelease") -> dict[str, object]:
     """Return the exact settings of MST."""
     return {"model_size": release.model_size or _DEFAULT_SIZE}
 
 
-def aim_settings(release: SyntheticRelease) -> dict[str, object]:
+def aim_settings(release: "SyntheticRelease") -> dict[str, object]:
     """Return the exact settings of AIM: ``workload`` as a list of (number of columns or names, weight), sorted.
 
     Raises FaultError (P760 to P766) where the workload or the rounds do not fit the columns that are modelled.

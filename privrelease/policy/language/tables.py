@@ -1,7 +1,5 @@
 """Tables: exact counts and sums by groups, protected by suppression; no noise, so no epsilon covers them."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field, model_validator
@@ -67,7 +65,7 @@ class TableMeasure(Frozen):
     """The mean of a column over the rows that have a value, rounded to a thousandth of its grid; protected as the sum that it gives away."""
 
     @model_validator(mode="after")
-    def _one_figure(self) -> TableMeasure:
+    def _one_figure(self) -> "TableMeasure":
         given = (self.count is True, self.sum is not None, self.mean is not None)
         if sum(given) != 1 or self.count is False:
             message = "must be one of a count, a sum and a mean"

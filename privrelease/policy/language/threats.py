@@ -1,14 +1,12 @@
 """Threats: an attacker, what they know, and what risk is tolerated."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
 from privrelease.policy.changes.directions import elsewhere, held, ranked
 from privrelease.policy.language.keys import DeclaredColumn, Judged, Ref, Stricter
-from privrelease.policy.language.number_values import ClassSize, Count, Level, Risk, Share  # noqa: TC001 -- pydantic resolves annotations when classes are made
+from privrelease.policy.language.number_values import ClassSize, Count, Level, Risk, Share
 from privrelease.policy.language.values import CHOICE, NAMED, Flag, Frozen, Identifier, Text
 from privrelease.policy.text.messages import problem
 
@@ -60,7 +58,7 @@ class PopulationSpec(Frozen):
     """The estimator of population uniqueness from the sample."""
 
     @model_validator(mode="after")
-    def _one_source(self) -> PopulationSpec:
+    def _one_source(self) -> "PopulationSpec":
         if sum(value is not None for value in (self.table, self.weight, self.size)) != 1:
             message = "needs exactly one of `table`, `weight` and `size`"
             raise problem(message, code="P204")

@@ -5,8 +5,6 @@ Python code writes (``str``, ``int``, ``Decimal``); a ``float`` is refused every
 0.1 that was written. Messages are written to follow the name of the key: ``highest_risk`` + ``must be in (0, 1], got 20``.
 """
 
-from __future__ import annotations
-
 import re
 from datetime import date
 from typing import TYPE_CHECKING, Annotated, Any, Final
@@ -77,11 +75,11 @@ def _choice(value: object) -> object:
 CHOICE = BeforeValidator(_choice)
 
 
-def enumerated(kind: type[StrEnum]) -> BeforeValidator:
+def enumerated(kind: "type[StrEnum]") -> BeforeValidator:
     """Return the validator that turns a text into a member of ``kind``."""
     choices = [member.value for member in kind]
 
-    def check(value: object) -> StrEnum:
+    def check(value: object) -> "StrEnum":
         if isinstance(value, str) and value in choices:
             return kind(str(value))
         if value is None:

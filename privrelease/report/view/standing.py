@@ -4,8 +4,6 @@
 the run does; where a page is rendered without one, nothing is said.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from pydantic import Field
@@ -20,7 +18,7 @@ __all__ = ["Standing", "StandingState", "standing_of", "standing_said", "standin
 
 StandingState: TypeAlias = Literal["published", "superseded", "parked", "quarantined", "withdrawn", "rehearsed"]
 
-_STATUSES: dict[str, Status] = {
+_STATUSES: "dict[str, Status]" = {
     "published": "pass",
     "superseded": "info",
     "parked": "review",
@@ -38,7 +36,7 @@ class Standing(Document):
     reason: str = Field(default="", exclude_if=lambda reason: not reason)
 
 
-def standing_of(record: RunRecord) -> Standing | None:
+def standing_of(record: "RunRecord") -> Standing | None:
     """Return the standing of a run; None where it is under way, failed or was abandoned: then there is no decision to stand by."""
     last = record.history[-1]
     found: dict[str, StandingState] = {
@@ -56,7 +54,7 @@ def standing_of(record: RunRecord) -> Standing | None:
     return Standing(state=state, at=f"{last.at:%Y-%m-%d}", reason=last.reason if state == "withdrawn" else "")
 
 
-def standing_said(standing: Standing, missing: tuple[str, ...]) -> Sentence:
+def standing_said(standing: Standing, missing: tuple[str, ...]) -> "Sentence":
     """Say what became of a release. ``missing``: roles that have yet to approve it.
 
     >>> standing_said(Standing(state="parked", at="2026-11-29"), ("dpo",))
@@ -69,7 +67,7 @@ def standing_said(standing: Standing, missing: tuple[str, ...]) -> Sentence:
     return f"standing.{standing.state}", {"date": standing.at} if standing.at else {}
 
 
-def standing_status(standing: Standing) -> Status:
+def standing_status(standing: Standing) -> "Status":
     """Return the mark of a state.
 
     >>> standing_status(Standing(state="quarantined"))

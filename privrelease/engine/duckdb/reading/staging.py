@@ -173,12 +173,15 @@ def _enumerations(
         there = exp.Not(this=exp.Is(this=cell, expression=exp.null()))
         distinct = exp.select(sql.aliased(cell, "v"), sql.aliased(sql.count_all(), "n")).group_by(cell).where(there)
         connection.run(sql.create_table(values, distinct.from_(_present(raw, conversions, [i]))))
-        figures = (sql.count_all(), sql.count_all(where=_holds_nul(sql.column("v"))), exp.Sum(this=sql.column("n")))
-        n_values, n_nul, n_cells = connection.row(exp.select(*figures).from_(sql.table(values)))
+        figures = [sql.count_all(), sql.count_all(where=_holds_nul(sql.column("v"))), exp.Sum(this=sql.column("n"))]
+        if watched:
+            figures.append(sql.count_all(where=exp.NEQ(this=_plain_form(person=person), expression=sql.column("v"))))
+        n_values, n_nul, n_cells, *n_unlike = connection.row(exp.select(*figures).from_(sql.table(values)))
         if not n_nul:
             clean.add(i)
-        if watched and (warning := _look_alike(connection, column, values, int(n_values), person=person)) is not None:
-            warnings.append(warning)
+        if any(n_unlike):  # where every value has its plain form already, no two have the same
+            warning = _look_alike(connection, column, values, int(n_values), person=person)
+            warnings += [] if warning is None else [warning]
         if n_values <= MOST_CODED:
             coded[i] = connection.fresh("e")
             cells[i] = n_cells or 0
@@ -190,7 +193,14 @@ def _enumerations(
 
 
 def _few(connection: Connection, raw: Raw, conversions: list[Conversion]) -> list[bool]:
-    """Guess from the first rows which columns have few values: a glance settles most, only the others are looked at longer."""
+    """Guess from the first rows which columns have few values: a glance settles most, only the others are looked at longer.
+
+    Rows that are fewer than the values allowed need no count of values, which is the slowest query on a small file.
+    """
+    some = exp.select(sql.aliased(sql.integer(1), "one")).from_(raw.rows.copy()).limit(_SAMPLES[0][1] + 1)
+    (n_rows,) = connection.row(exp.select(sql.count_all()).from_(some.subquery("some")))
+    if n_rows <= _SAMPLES[0][1]:
+        return [True] * len(conversions)
     few = [False] * len(conversions)
     open_ = list(range(len(conversions)))
     for rows, most in _SAMPLES:
@@ -209,10 +219,14 @@ def _holds_nul(text: exp.Expr) -> exp.Expr:
     return sql.call("contains", text, sql.call("chr", sql.integer(0)))
 
 
-def _look_alike(connection: Connection, column: Column, values: str, n_values: int, *, person: bool) -> Finding | None:
+def _plain_form(*, person: bool) -> exp.Expr:
+    """Return the form of a text in which texts that look alike are the same; of a person's, capitals do not count either."""
     alike = sql.call("trim", sql.call("nfc_normalize", sql.column("v")), sql.text(whitespace))
-    if person:
-        alike = sql.call("lower", alike)
+    return sql.call("lower", alike) if person else alike
+
+
+def _look_alike(connection: Connection, column: Column, values: str, n_values: int, *, person: bool) -> Finding | None:
+    alike = _plain_form(person=person)
     (merged,) = connection.row(exp.select(exp.Count(this=exp.Distinct(expressions=[alike]))).from_(sql.table(values)))
     if merged == n_values:
         return None
