@@ -13,10 +13,12 @@ from hypothesis import strategies as st
 from privrelease.disclosure.classes.equivalence_classes import ClassTable
 from privrelease.disclosure.risk.thresholds import Thresholds
 from privrelease.disclosure.suppression import partition, repair
+from privrelease.disclosure.suppression.arrays import packed_bytes, unpacked_bits
 from privrelease.disclosure.suppression.cell_suppression import suppress_cells
 from privrelease.disclosure.suppression.class_counting import crowd_of
+from privrelease.disclosure.suppression.class_tallies import ClassTally
 from privrelease.disclosure.suppression.evaluation import take_standing, tallied_standing
-from privrelease.disclosure.suppression.partition import Parts
+from privrelease.disclosure.suppression.partition import Parts, stable_order
 from privrelease.disclosure.suppression.problem import Problem, Requirement
 
 SEEN = ((0, 1, 2), (1, 2, 3), (0, 3))
@@ -88,14 +90,50 @@ def test_replacing_a_few_parts_gives_what_replacing_among_all_gives(table, data)
         return members, origin, records, rng.random((len(pieces), 4)) < 0.4
 
     seed, sides = data.draw(st.integers(0, 2**32)), []
-    for few in (1, 10**9):
+    # few parts one class at a time, joined by one number each; all parts, joined by all that identifies them
+    for few, narrow in ((1, 16), (10**9, 0)):
         parts, rng = Parts.untouched(table), np.random.default_rng(seed)
         parts.set(parts.class_index, parts.records, parts.suppressed, parts.dropped)
-        with patch.object(partition, "_FEW", few):
+        with patch.object(partition, "_FEW", few), patch.object(partition, "_NARROW", narrow):
             for _ in range(4):
+                parts.tally(0, (0, 2))
                 parts.replace(*cut(parts, rng))
+                parts.drop(rng.random(len(parts)) < 0.1)
+                followed, again = parts.tally(0, (0, 2)), ClassTally(table, (0, 2))
+                again.recount(parts.class_index, parts.records, parts.suppressed, parts.dropped)
+                assert followed.sizes().tolist() == again.sizes().tolist()
         sides.append([one.tolist() for one in (parts.class_index, parts.records, parts.suppressed, parts.dropped)])
     assert sides[0] == sides[1]
+
+
+@pytest.mark.parametrize("few", [1, 10**9])
+def test_parts_of_a_class_that_are_dropped_one_after_the_other_are_joined_when_others_are_replaced(few):
+    table = ClassTable(("a", "b"), np.array([[1, 1], [2, 1], [2, 2]], np.int32), np.array([5, 1, 1], np.int64))
+    loses_a = np.array([[True, False], [True, False], [False, False], [False, False]])
+    parts = Parts.untouched(table)
+    parts.set(np.array([0, 0, 1, 2]), np.array([2, 3, 1, 1]), loses_a, np.array([True, False, False, False]))
+    assert parts.records.tolist() == [3, 2, 1, 1]  # what is not dropped goes first
+    parts.drop(np.array([True, False, False, False]))
+    with patch.object(partition, "_FEW", few):
+        parts.replace(np.array([3]), np.array([3]), np.array([1]), np.array([[False, True]]))
+    assert parts.records.tolist() == [5, 1, 1]
+    assert parts.dropped.tolist() == [True, False, False]
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 9), st.integers(1, 20), st.integers(0, 2**32))
+def test_bits_packed_as_one_line_are_those_packed_row_by_row(rows, q, seed):
+    masks = np.random.default_rng(seed).random((rows, q)) < 0.5
+    packed = packed_bytes(masks)
+    assert packed.tolist() == np.packbits(masks, axis=1).tolist()
+    assert unpacked_bits(packed, q).tolist() == masks.tolist()
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.integers(0, 3), max_size=60), st.sampled_from([0, 2**31 - 4, 2**31]))
+def test_a_stable_order_keeps_places_of_equal_numbers(numbers, above):
+    values = np.array(numbers, np.int64) + above
+    assert stable_order(values).tolist() == np.argsort(values, kind="stable").tolist()
 
 
 @pytest.mark.parametrize("several", [2, 3])

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from privrelease.disclosure.suppression.arrays import pack
+from privrelease.disclosure.suppression.arrays import pack, packed_bytes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -38,10 +38,10 @@ class ClassTally:
     """
 
     def __init__(self, table: ClassTable, columns: tuple[int, ...]) -> None:
-        self._columns = list(columns)
-        keys, fields = pack(table.codes[:, self._columns])
+        keys, fields = pack(table.codes[:, list(columns)])
         self.fits = len(keys) == 1
-        self._key, self._fields = keys[0], fields[0]
+        self._key = keys[0]
+        self._kept = _kept_of_bytes(columns, fields[0], table.codes.shape[1])
         self._stale = True
         self._known: NDArray[np.uint64] = np.zeros(1, np.uint64)
         self.totals: NDArray[np.int64] = np.zeros(1, np.int64)
@@ -56,6 +56,14 @@ class ClassTally:
     def forget(self) -> None:
         """Say that parts changed in a way that is not followed; the next question counts all of them."""
         self._stale = True
+
+    def drop(self, where: NDArray[np.bool_]) -> None:
+        """Leave the parts of ``where`` (p,) out."""
+        if self._stale:
+            return
+        gone = np.flatnonzero(where)
+        np.subtract.at(self.totals, self.slot[gone], self._counted[gone])
+        self._counted[gone] = 0
 
     def sizes(self) -> NDArray[np.int64]:
         """Return the records of the class of each part, (p,)."""
@@ -93,7 +101,8 @@ class ClassTally:
             return
         np.subtract.at(self.totals, self.slot[~stay], self._counted[~stay])
         keys = self._keys(class_index, suppressed)
-        new = np.setdiff1d(keys, self._known)
+        at = np.minimum(np.searchsorted(self._known, keys), len(self._known) - 1)
+        new = np.unique(keys[self._known[at] != keys])
         if len(new):
             merged = np.concatenate([self._known, new])
             line = np.argsort(merged, kind="stable")
@@ -110,6 +119,21 @@ class ClassTally:
 
     def _keys(self, class_index: NDArray[np.integer[Any]], suppressed: NDArray[np.bool_]) -> NDArray[np.uint64]:
         keys: NDArray[np.uint64] = self._key[class_index]
-        for column, field in zip(self._columns, self._fields, strict=True):
-            keys[suppressed[:, column]] &= ~field
+        for kept, lost in zip(self._kept, packed_bytes(suppressed).T, strict=True):
+            keys &= kept[lost]
         return keys
+
+
+def _kept_of_bytes(columns: tuple[int, ...], fields: NDArray[np.uint64], q: int) -> list[NDArray[np.uint64]]:
+    """Return, for each byte of what a part loses of q columns, the key bits that are kept, (256,), by the byte's value.
+
+    >>> [kept[[0, 64, 128]].tolist() for kept in _kept_of_bytes((1,), np.array([3], np.uint64), 2)] == [
+    ...     [2**64 - 1, 2**64 - 4, 2**64 - 1]
+    ... ]
+    True
+    """
+    values = np.arange(256)
+    found = [np.full(256, ~np.uint64(0)) for _ in range(-(-q // 8))]
+    for column, field in zip(columns, fields, strict=True):
+        found[column // 8][(values >> (7 - column % 8) & 1) > 0] &= ~field
+    return found

@@ -50,13 +50,13 @@ def restore_jointly(
         return False
     from privrelease.disclosure.suppression.kernels import restore_cells
 
-    bit = np.int64(1) << np.arange(len(seen))
     room = 2 * len(live)
     key, hidden, records, origin = np.zeros(room, np.uint64), *(np.zeros(room, np.int64) for _ in range(3))
     key[: len(live)] = packed[0][parts.class_index[live]]
     # A value too rare to be shown stays hidden: its field is 0, and so it is no cell that could come back.
-    returnable = parts.suppressed[live][:, seen] & (codes[parts.class_index[live]] > 0)
-    hidden[: len(live)] = (returnable * bit).sum(axis=1)
+    for place, column in enumerate(seen):
+        returnable = parts.suppressed[live, column] & (codes[parts.class_index[live], place] > 0)
+        hidden[: len(live)] |= returnable.astype(np.int64) << place
     records[: len(live)] = parts.records[live]
     origin[: len(live)] = np.arange(len(live))
     cell_cost = costs.of_classes(parts.table, tuple(seen.tolist()), parts.class_index[live])
@@ -71,14 +71,15 @@ def restore_jointly(
     if np.array_equal(taken, hidden[: len(taken)]):
         return False
     given = np.zeros((used, parts.suppressed.shape[1]), np.bool_)
+    back = taken[origin[:used]] & ~hidden[:used]
     origin = live[origin[:used]]
-    first = np.searchsorted(live, origin)
-    given[:, seen] = ((taken[first] & ~hidden[:used])[:, None] & bit) > 0
+    for place, column in enumerate(seen):
+        given[:, column] = (back >> place & 1) > 0
     stay = np.flatnonzero(parts.dropped)
     parts.set(
         np.concatenate([parts.class_index[stay], parts.class_index[origin]]),
         np.concatenate([parts.records[stay], records[:used]]),
-        np.concatenate([parts.suppressed[stay], parts.suppressed[origin] & ~given]),
+        np.concatenate([parts.suppressed[stay], parts.suppressed.take(origin, axis=0) & ~given]),
         np.concatenate([parts.dropped[stay], parts.dropped[origin]]),
     )
     return True

@@ -56,6 +56,7 @@ def hide_rare_values(codes: NDArray[np.integer[Any]], records: NDArray[np.int64]
     [[1, 1], [1, 0]]
     """
     dense = np.zeros(codes.shape, np.min_scalar_type(int(codes.max(initial=0))))
+    weights = records.astype(np.float64)
     for column in range(codes.shape[1]):
         values: NDArray[np.integer[Any]] = codes[:, column]
         first = 0
@@ -63,10 +64,13 @@ def hide_rare_values(codes: NDArray[np.integer[Any]], records: NDArray[np.int64]
             # Codes of a wider table: numbered again, so that counting takes room for the values that are there.
             known, values = np.unique(values, return_inverse=True)
             first = int(known[0])
-        totals = np.bincount(values, weights=records, minlength=1)
+        totals = np.bincount(values, weights=weights, minlength=1)
         common = totals >= need
         common[0] &= first > 0
-        renumbered = np.cumsum(common) * common
+        if not common[0] and common[1:].all():
+            dense[:, column] = values
+            continue
+        renumbered = (np.cumsum(common) * common).astype(dense.dtype)
         dense[:, column] = renumbered[values]
     return dense
 

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from privrelease.disclosure.classes.persons import pair_times, times_of
+from privrelease.disclosure.suppression.arrays import packed_bytes, unpacked_bits
 from privrelease.disclosure.suppression.class_counting import RecordCrowd, crowd_of
 from privrelease.disclosure.suppression.evaluation import take_standing, tallied_standing
 from privrelease.disclosure.suppression.joint_restore import restore_jointly
 from privrelease.disclosure.suppression.layered_greedy import PartItems, layered_greedy
 from privrelease.disclosure.suppression.linkable_persons import Links, PersonItems, take_linked_standing
-from privrelease.disclosure.suppression.partition import Parts, cut_alike, factorise, first_members
+from privrelease.disclosure.suppression.partition import Parts, cut_alike, factorise, first_members, stable_order
 from privrelease.disclosure.suppression.record_search import MOST_COLUMNS, hide_rare_values, search_records
 from privrelease.disclosure.suppression.target import Target
 
@@ -118,7 +119,9 @@ class PartRepair:
         requirement = self._problem.requirements[number]
         crowd = crowd_of(self.parts, requirement)
         limits = requirement.thresholds
-        if self._narrow(number) and isinstance(crowd, RecordCrowd) and limits.average is None and limits.at_risk is None:
+        # Counts of several requirements are kept: most of what is measured changed little since.
+        several = len(self._searched) > 1
+        if several and isinstance(crowd, RecordCrowd) and limits.average is None and limits.at_risk is None:
             tally = self.parts.tally(number, requirement.columns)
             if tally.fits:
                 return tallied_standing(self.parts, tally, limits, self._problem.residual)
@@ -139,7 +142,7 @@ class PartRepair:
             self._split(columns, np.flatnonzero(standing.below).astype(np.int32), self._targets.target(number))
             return
         shown = self.parts.codes(columns)
-        members = np.flatnonzero(~self.parts.dropped & (shown > 0).any(axis=1))
+        members = np.flatnonzero(~self.parts.dropped & shown.any(axis=1))
         self._searched[number] += len(members)
         if not len(members):
             return
@@ -173,7 +176,7 @@ class PartRepair:
         columns = tuple(sorted(set(seen)))
         if not self._plain() or len(seen) == len(columns) or len(columns) > MOST_COLUMNS:
             return False
-        members = np.flatnonzero((self.parts.codes(columns) > 0).any(axis=1))
+        members = np.flatnonzero(self.parts.codes(columns).any(axis=1))
         need = max(self._targets.target(number).need for number in range(len(requirements)))
         if need > 1 and len(members):
             self._split(columns, members, Target(need))
@@ -199,19 +202,20 @@ class PartRepair:
         first = first_members(item)
         records = np.zeros(len(first), np.int64)
         np.add.at(records, item, own)
-        distinct, hidden = [codes[first]], np.packbits(codes == 0, axis=1)
+        distinct, hidden = [codes.take(first, axis=0)], packed_bytes(codes == 0)
         cell_cost = self._targets.all_costs.of_classes(self.parts.table, columns, self.parts.class_index[members[first]])
         del codes, first, own
         found = search_records(distinct.pop(), records, target=target, costs=self._targets.costs(columns), cell_cost=cell_cost)
         del records, cell_cost
-        line = np.argsort(item, kind="stable")
+        line = stable_order(item)
         del item
-        assigned_line = np.argsort(found.item, kind="stable")
+        assigned_line = stable_order(found.item)
         origin, assigned, sizes = cut_alike(self.parts.records[members[line]], found.records[assigned_line])
         origin = line[origin]
-        lost = found.suppressed[assigned_line[assigned]] | np.unpackbits(hidden[origin], axis=1, count=len(columns)).view(
-            np.bool_
-        )
+        lost = unpacked_bits(hidden.take(origin, axis=0), len(columns))
+        lost |= found.suppressed.take(assigned_line[assigned], axis=0)
+        if columns == tuple(range(self.parts.suppressed.shape[1])):
+            return members[origin], sizes, lost
         suppressed = np.zeros((len(sizes), self.parts.suppressed.shape[1]), np.bool_)
         suppressed[:, np.array(columns, np.int64)] = lost
         return members[origin], sizes, suppressed
