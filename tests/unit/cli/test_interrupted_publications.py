@@ -17,6 +17,7 @@ ONE = POLICY.replace("highest_risk: 0.2", "highest_risk: 1")
 SIGNALLED = """
 import os, signal
 from privrelease.release.publications import Publications
+signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever starts the tests in the background ignores it, and children inherit that
 real, seen = Publications.switch, []
 def switch(self, name, folder):
     real(self, name, folder)
