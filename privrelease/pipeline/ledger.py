@@ -58,16 +58,19 @@ def spending_datasets(plan: Plan, kinds: Sequence[Kind[Any]] = KINDS) -> dict[st
 
 
 def anchors(plan: Plan, store: ReleaseStore, more: Iterable[Path] = ()) -> tuple[Anchor, ...]:
-    """Return the entries that manifests name: those of the state folder, those published next to the outputs, those given."""
+    """Return the entries that manifests name: those of the state folder, those published next to the outputs, those given; and lines of the log of
+    publications, whose runs may be gone.
+    """
     from privrelease.ledger.accounts import unit_of
     from privrelease.ledger.open import Anchor
     from privrelease.ledger.protocol import Head
+    from privrelease.pipeline.publication_log import charged_lines
     from privrelease.release.anchors import anchored
     from privrelease.release.outputs import manifest_place
 
     published = [manifest_place(one.sinks[0].path) for one in plan.releases if one.sinks]
-    return tuple(
-        Anchor(
+    found = {
+        one.run: Anchor(
             Head(one.anchor.ledger, one.anchor.sequence, one.anchor.hash),
             one.population,
             one.run,
@@ -75,7 +78,13 @@ def anchors(plan: Plan, store: ReleaseStore, more: Iterable[Path] = ()) -> tuple
             unit_of(None if one.unit == "row" else one.unit),
         )
         for one in anchored(store, (*published, *more))
-    )
+    }
+    for line in charged_lines(plan, store):
+        entry = line.charged
+        if entry is not None and line.run not in found:
+            head, unit = Head(entry.ledger, entry.sequence, entry.hash), unit_of(None if entry.unit == "row" else entry.unit)
+            found[line.run] = Anchor(head, entry.population, line.run, line.policy, unit)
+    return tuple(found.values())
 
 
 def verified(envelope: bytes, owners: tuple[str, ...]) -> bytes:

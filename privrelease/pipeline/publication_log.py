@@ -12,6 +12,7 @@ from privrelease.errors import InputError, PrivreleaseError
 from privrelease.pipeline.kinds import KINDS, Kind, kind_of, kind_of_manifest
 from privrelease.release.publication_log import (
     LOG_KEY,
+    ChargedEntry,
     FileLog,
     PublicationLine,
     newest,
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from privrelease.release.store import ReleaseStore
     from privrelease.texts.sentences import Said
 
-__all__ = ["announcer", "lines_of_same_persons", "log_of", "require_log", "settle", "unknown_publications"]
+__all__ = ["announcer", "charged_lines", "lines_of_same_persons", "log_of", "require_log", "settle", "unknown_publications"]
 
 
 _Event: TypeAlias = Literal["published", "stopped", "withdrawn"]
@@ -151,6 +152,16 @@ def lines_of_same_persons(store: ReleaseStore, release: ReleasePlan, plan: Plan)
     return tuple(
         line for line in newest(verified_lines(log.texts(), log.shown)).values() if _same_persons(line, release, plan, ())
     )
+
+
+def charged_lines(plan: Plan, store: ReleaseStore) -> tuple[PublicationLine, ...]:
+    """Return the lines that name an entry of a ledger: of this policy, and of others that name a population. None of a log that is in the ledger."""
+    if plan.publications is None or plan.publications.path is None:
+        return ()
+    log = log_of(plan, store)
+    lines = () if log is None else tuple(one.line for one in verified_lines(log.texts(), log.shown))
+    ours = (line for line in lines if line.policy == plan.policy_id or line.population is not None)
+    return tuple(line for line in ours if line.charged is not None)
 
 
 def _is_here(store: ReleaseStore, run: str) -> bool:
@@ -345,6 +356,10 @@ def _maker(
     kind = kind_of_manifest(manifest, kinds).name
     inputs = inputs_of(run, kinds)[:1]
     columns = dict.fromkeys(column.name for output in manifest.outputs for column in output.columns)
+    claim = manifest.privacy
+    charged = None
+    if claim is not None and claim.private and claim.anchor is not None:
+        charged = ChargedEntry(**claim.anchor.model_dump(), population=claim.population, unit=claim.unit)
 
     def made(sequence: int, previous: str) -> PublicationLine:
         return PublicationLine(
@@ -362,6 +377,7 @@ def _maker(
             columns=tuple(columns),
             inputs=tuple(one.hmac_sha256 for one in inputs),
             key=inputs[0].key_id if inputs else None,
+            charged=charged,
             previous=previous,
         )
 

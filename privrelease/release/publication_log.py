@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 __all__ = [
     "LOG_KEY",
     "Appending",
+    "ChargedEntry",
     "FileLog",
     "LineSignature",
     "LoggedLine",
@@ -60,6 +61,16 @@ class LineSignature(Document):
     value: str
 
 
+class ChargedEntry(Document):
+    """The entry of a ledger that a release was charged in, and for whom: it exposes an older copy where the manifest is gone."""
+
+    ledger: str
+    sequence: Annotated[int, Field(ge=0)]
+    hash: str
+    population: str
+    unit: str
+
+
 class PublicationLine(Document):
     """One publication, or what became of it afterwards."""
 
@@ -83,6 +94,7 @@ class PublicationLine(Document):
     """Keyed digest of the source's file: it confirms nothing to whoever lacks the key."""
     key: str | None
     """Fingerprint of the key of these digests; None where nothing was digested."""
+    charged: ChargedEntry | None = Field(default=None, exclude_if=lambda entry: entry is None)
     previous: str
     """SHA-256 of the line before; empty for the first."""
     signature: LineSignature | None = Field(default=None, exclude_if=lambda signature: signature is None)

@@ -146,6 +146,20 @@ def test_an_older_copy_of_the_ledger_is_refused(folder, capsys):
     assert "L111" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("gone", [["out"], [".privrelease"], ["out", ".privrelease"]], ids=["outputs", "state", "both"])
+def test_an_older_copy_is_refused_by_the_log_of_publications_where_manifests_are_gone(folder, capsys, gone):
+    """A runner that is empty each time has the log, by version control, and whatever ledger was cached."""
+    assert main(["ledger", "init", "p.yaml"]) == 0
+    shutil.copy(folder / "ledger.db", folder / "cache.db")
+    assert main(["run", "p.yaml"]) == 0
+    shutil.copy(folder / "cache.db", folder / "ledger.db")
+    for name in gone:
+        shutil.rmtree(folder / name)
+    capsys.readouterr()
+    assert main(["run", "p.yaml"]) == 4
+    assert "is an older copy: it ends at entry 0" in capsys.readouterr().err
+
+
 def test_a_ledger_that_is_lost_or_elsewhere_is_not_made_anew_where_releases_were_charged(folder, capsys):
     assert main(["ledger", "init", "p.yaml"]) == 0
     assert main(["run", "p.yaml"]) == 0
@@ -155,6 +169,8 @@ def test_a_ledger_that_is_lost_or_elsewhere_is_not_made_anew_where_releases_were
     assert "L126" in capsys.readouterr().err
     assert not (folder / "other.db").exists()
     shutil.rmtree(folder / ".privrelease" / "runs", ignore_errors=False)
+    assert main(["ledger", "init", "p.yaml"]) == 4  # the log of publications says so
+    (folder / "publications.jsonl").unlink()
     assert main(["ledger", "init", "p.yaml"]) == 0  # nothing is left to see that anything was charged
 
 
