@@ -40,7 +40,7 @@ def epsilon_of_rho(rho: Fraction, delta: Fraction) -> Fraction:
     def at(u: float) -> float:
         return math.expm1(u) * r + 2 * r + _log_keep(u) - (log_delta + math.log1p(math.exp(u))) / math.exp(u)
 
-    best = min(at(u) for u in _around_minimum(at))
+    best = _least(at)
     return float_up(max(0.0, best) * (1 + _MARGIN) + _MARGIN)
 
 
@@ -54,7 +54,7 @@ def delta_of_rho(rho: Fraction, epsilon: Fraction) -> Fraction:
         excess = math.exp(u)
         return excess * ((1 + excess) * r - e) - u + (1 + excess) * _log_keep(u)
 
-    best = min(at(u) for u in _around_minimum(at))
+    best = _least(at)
     return float_up(math.exp(max(best, -690.0)) * (1 + _MARGIN)) if best < 0 else Fraction(1)
 
 
@@ -68,13 +68,21 @@ def rho_within(epsilon: Fraction, delta: Fraction) -> Fraction:
     """
     low, high = 0.0, float(epsilon) + 1.0
     for _ in range(100):
+        if low and high - low < low / 10**9 and _nine_digits(low) == _nine_digits(high):
+            break  # whatever is found between them has these digits
         middle = (low + high) / 2
         if delta_of_rho(Fraction(middle), epsilon) <= delta:
             low = middle
         else:
             high = middle
-    digits = 9 - math.floor(math.log10(low))
-    return Fraction(math.floor(Fraction(low) * 10**digits) - 1, 10**digits)
+    digits, found = _nine_digits(low)
+    return Fraction(found - 1, 10**digits)
+
+
+def _nine_digits(value: float) -> tuple[int, int]:
+    """Return how many decimals nine further digits of ``value`` are, and those digits, rounded down."""
+    digits = 9 - math.floor(math.log10(value))
+    return digits, math.floor(Fraction(value) * 10**digits)
 
 
 def _log_keep(u: float) -> float:
@@ -82,13 +90,15 @@ def _log_keep(u: float) -> float:
     return -math.log1p(math.exp(-u)) if u > 0 else u - math.log1p(math.exp(u))
 
 
-def _around_minimum(value: Callable[[float], float]) -> list[float]:
-    """Return the end of a grid search refined around its best point: all are valid, the best is taken."""
+def _least(value: Callable[[float], float]) -> float:
+    """Return the least value on a grid refined around its best point: it holds at every point, and the best is taken."""
     low, high = _NARROW, _WIDE
-    points: list[float] = []
+    least = math.inf
     for _ in range(9):
         step = (high - low) / 24
         points = [low + step * i for i in range(25)]
-        best = min(points, key=value)
+        values = list(map(value, points))
+        least = min(values)
+        best = points[values.index(least)]
         low, high = best - step, best + step
-    return points
+    return least

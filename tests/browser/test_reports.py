@@ -44,6 +44,14 @@ def test_colours_change_in_narrow_windows_only_and_a_wider_one_makes_no_letter_s
     assert [query for query, rules in by_width if "font" in rules and "max-width" not in query] == []
 
 
+def test_the_dark_theme_changes_colours_alone():
+    """Why the dark page is asked about the colours of elements that look different, and about nothing else."""
+    style = resources.files("privrelease.report").joinpath("templates", "style.css").read_text(encoding="utf-8")
+    (rules,) = re.findall(r"@media [^{]*prefers-color-scheme[^{]*\{\s*:root\s*\{([^{}]*)\}\s*\}", style)
+    assert re.fullmatch(r"(?:\s*--[\w-]+:\s*#[0-9a-f]{6};)+\s*", rules)
+    assert style.count("prefers-color-scheme") == 1
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_no_violation_and_nothing_runs_off_the_page_at_any_width(opened, written, scheme):
     with opened(written, scheme=scheme) as seen:

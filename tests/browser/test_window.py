@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from tests.browser.conftest import COLOURS
+
 
 def test_a_page_meets_nothing_of_the_page_before(opened, tmp_path):
     first, second = (tmp_path / f"{name}.html" for name in ("first", "second"))
@@ -43,3 +45,31 @@ def test_two_pages_at_once_are_refused(opened, tmp_path):
     path.write_text("<title>empty</title>", encoding="utf-8")
     with opened(path), pytest.raises(AssertionError, match="two windows"), opened(path):
         pass
+
+
+@pytest.mark.parametrize(
+    "faint",
+    [
+        "tr:nth-child(17) td { color: #333 }",
+        "tr:nth-child(17) { background: #bbb }",
+        "tr:nth-child(17) i { opacity: .2 }",
+        ".one { color: #333 }",
+    ],
+)
+def test_one_faint_text_among_many_that_look_alike_is_found(opened, tmp_path, faint):
+    """Of those that look alike one is asked: what looks different is asked itself."""
+    path = tmp_path / "rows.html"
+    rows = "".join(f"<tr><td{' class=one' if n == 20 else ''}>row <i>{n}</i></td></tr>" for n in range(30))
+    style = "<style>body { background: #111; color: #ddd } @media (prefers-color-scheme: dark) { FAINT }</style>"
+    page = (
+        f"<html lang=en><title>rows</title>{style}<main><h1>Rows</h1><table><caption>Rows</caption>{rows}</table></main></html>"
+    )
+    path.write_text(page.replace("FAINT", faint), encoding="utf-8")
+    with opened(path, scheme="light") as seen:
+        assert seen.violations(COLOURS, of_alike=True) == []
+    with opened(path, scheme="dark") as seen:
+        assert any(one.startswith("color-contrast: ") for one in seen.violations(COLOURS, of_alike=True))
+        asked, whole = seen.page.evaluate(
+            "[document.querySelectorAll('[data-first-alike]').length, document.querySelectorAll('td, i').length]"
+        )
+        assert asked < whole / 4

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -22,14 +23,26 @@ CODES = tuple(every_code())
 NAMES = {code.name for code in CODES}
 
 
-def written(source: str) -> set[str]:
+def texts_in(source: str) -> list[str]:
+    return [one.value for one in ast.walk(ast.parse(source)) if isinstance(one, ast.Constant) and isinstance(one.value, str)]
+
+
+@cache
+def texts_by_file() -> dict[str, list[str]]:
+    """Every text of the package's code, by the name of its file."""
+    paths = sorted((ROOT / "privrelease").rglob("*.py"))
+    return {str(path): texts_in(path.read_text(encoding="utf-8")) for path in paths}
+
+
+def given(texts: list[str]) -> set[str]:
     """Codes with which a text of the source begins; comments, docstrings and texts that mention one in passing do not count."""
-    texts = (one.value for one in ast.walk(ast.parse(source)) if isinstance(one, ast.Constant) and isinstance(one.value, str))
     return {found[0] for text in texts if (found := CODE.match(text))}
 
 
 def test_a_code_is_found_where_it_is_given():
-    assert written('a = X("P403", f"R147 {b}", code="DP105")\n# P999\n"""Raises D101."""\nnoqa = "C901-like", "P12345"') == {
+    assert given(
+        texts_in('a = X("P403", f"R147 {b}", code="DP105")\n# P999\n"""Raises D101."""\nnoqa = "C901-like", "P12345"')
+    ) == {
         "P403",
         "R147",
         "DP105",
@@ -37,8 +50,7 @@ def test_a_code_is_found_where_it_is_given():
 
 
 def test_every_code_of_the_package_is_in_the_catalogue_and_none_is_left_over():
-    sources = sorted((ROOT / "privrelease").rglob("*.py"))
-    used = set().union(*(written(path.read_text(encoding="utf-8")) for path in sources))
+    used = set().union(*map(given, texts_by_file().values()))
     assert sorted(used - NAMES) == []
     assert sorted(NAMES - used) == []
 
@@ -84,10 +96,9 @@ def test_no_remedy_weakens_the_attacker_or_names_a_step_that_does_not_exist():
     steps = {step.named for step in STEPS}
     missing = re.compile(r"\b(" + "|".join(sorted(set(UNSUPPORTED_STEPS) - steps)) + r")\b|know less|fewer columns in `knows`")
     texts = [text for code in CODES for text in (code.cause, code.remedy)]
-    for path in sorted((ROOT / "privrelease").rglob("*.py")):
-        if path.name != "unsupported.py":
-            tree = ast.parse(path.read_text(encoding="utf-8"))
-            texts += [one.value for one in ast.walk(tree) if isinstance(one, ast.Constant) and isinstance(one.value, str)]
+    for path, written in texts_by_file().items():
+        if Path(path).name != "unsupported.py":
+            texts += written
     assert missing.search("know less in the threats, or microaggregate") is not None
     assert [text for text in texts if missing.search(text)] == []
 

@@ -24,8 +24,21 @@ MOST_FILES, FEWEST_LINES = 24, 60
 Site = tuple[str, int]
 
 
-def calls(tree: ast.AST, *names: str) -> list[ast.Call]:
-    found = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+@cache
+def nodes(tree: ast.Module) -> dict[type[ast.AST], list[ast.AST]]:
+    """Every node of a module by its class, walked once for all that is counted."""
+    found: dict[type[ast.AST], list[ast.AST]] = {}
+    for node in ast.walk(tree):
+        found.setdefault(type(node), []).append(node)
+    return found
+
+
+def every(tree: ast.Module, *classes: type[ast.AST]) -> list[ast.AST]:
+    return [node for one in classes for node in nodes(tree).get(one, [])]
+
+
+def calls(tree: ast.Module, *names: str) -> list[ast.Call]:
+    found = every(tree, ast.Call)
     return [one for one in found if isinstance(one.func, ast.Name) and one.func.id in names]
 
 
@@ -39,7 +52,7 @@ def texts(node: ast.AST) -> set[object]:
     return {one.value for one in ast.walk(node) if isinstance(one, ast.Constant) and isinstance(one.value, str)}
 
 
-def asked_by_class(tree: ast.AST) -> list[int]:
+def asked_by_class(tree: ast.Module) -> list[int]:
     """``isinstance`` on classes of releases, plans and explanations."""
     of_kind = re.compile(r"(Microdata|Statistics|Table|Synthetic)(Plan|Release|Explanation)|Release(Plan|Explanation)")
     asked = [one for one in calls(tree, "isinstance", "issubclass") if len(one.args) > 1]
@@ -50,61 +63,56 @@ def is_kind(node: ast.AST) -> bool:
     return (isinstance(node, ast.Attribute) and node.attr == "kind") or (isinstance(node, ast.Name) and node.id == "kind")
 
 
-def compared_by_name(tree: ast.AST) -> list[int]:
+def compared_by_name(tree: ast.Module) -> list[int]:
     """Comparisons of a ``kind`` with the name of one, and matches of it."""
     found = []
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Compare):
-            sides = (node.left, *node.comparators)
-            if any(map(is_kind, sides)) and any(texts(side) & NAMES for side in sides):
-                found.append(node.lineno)
-        if isinstance(node, ast.Match) and is_kind(node.subject) and any(texts(case.pattern) & NAMES for case in node.cases):
+    for node in every(tree, ast.Compare):
+        sides = (node.left, *node.comparators)
+        if any(map(is_kind, sides)) and any(texts(side) & NAMES for side in sides):
             found.append(node.lineno)
-    return found
+    matches = [one for one in every(tree, ast.Match) if is_kind(one.subject)]
+    return found + [one.lineno for one in matches if any(texts(case.pattern) & NAMES for case in one.cases)]
 
 
-def keyed_by_name(tree: ast.AST) -> list[int]:
+def keyed_by_name(tree: ast.Module) -> list[int]:
     """Dictionaries with the names of two kinds or more as keys."""
-    dictionaries = [node for node in ast.walk(tree) if isinstance(node, ast.Dict)]
+    dictionaries = every(tree, ast.Dict)
     return [one.lineno for one in dictionaries if len(set().union(*(texts(key) for key in one.keys if key)) & NAMES) > 1]
 
 
-def asked_of_steps(tree: ast.AST) -> list[int]:
+def asked_of_steps(tree: ast.Module) -> list[int]:
     """``isinstance`` on transform steps and matches of their classes; comparisons with the name of one that is no other word too."""
     names = {step.named for step in STEPS} - {"drop", "code", "round"}
     classes = {step.__name__ for step in STEPS}
     asked = [one for one in calls(tree, "isinstance", "issubclass") if len(one.args) > 1]
     found = [one.lineno for one in asked if mentions(one.args[1]) & classes]
-    for node in ast.walk(tree):
-        if isinstance(node, ast.MatchClass) and mentions(node.cls) & classes:
-            found.append(node.lineno)
-        if isinstance(node, ast.Compare) and any(texts(side) & names for side in (node.left, *node.comparators)):
-            found.append(node.lineno)
-    return found
+    found += [node.lineno for node in every(tree, ast.MatchClass) if mentions(node.cls) & classes]
+    compared = every(tree, ast.Compare)
+    return found + [one.lineno for one in compared if any(texts(side) & names for side in (one.left, *one.comparators))]
 
 
-def asked_by_attribute(tree: ast.AST) -> list[int]:
+def asked_by_attribute(tree: ast.Module) -> list[int]:
     return [one.lineno for one in calls(tree, "hasattr")]
 
 
-def dispatched(tree: ast.AST) -> list[int]:
+def dispatched(tree: ast.Module) -> list[int]:
     """Uses of ``singledispatch`` and ``singledispatchmethod``, however they are imported."""
     wanted = {"singledispatch", "singledispatchmethod"}
-    named = [node for node in ast.walk(tree) if isinstance(node, ast.Name | ast.Attribute)]
+    named = every(tree, ast.Name, ast.Attribute)
     used = [node.lineno for node in named if (node.id if isinstance(node, ast.Name) else node.attr) in wanted]
-    imports = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+    imports = every(tree, ast.ImportFrom)
     return used + [one.lineno for one in imports if wanted & {name.name for name in one.names}]
 
 
-def opened_by_a_question(tree: ast.AST) -> list[int]:
+def opened_by_a_question(tree: ast.Module) -> list[int]:
     """Docstrings that begin with a question word, those of fields included: a docstring names a thing or says what a function does."""
-    strings = [node for node in ast.walk(tree) if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)]
+    strings = [node for node in every(tree, ast.Expr) if isinstance(node.value, ast.Constant)]
     opening = re.compile(r"\s*(What|Whether|Where|Which|Who|How)\b")
     return [one.lineno for one in strings if isinstance(one.value, ast.Constant) and opening.match(str(one.value.value))]
 
 
 #: What is counted, its ceiling, and a line in which it must be found.
-RATCHETS: tuple[tuple[Callable[[ast.AST], list[int]], int, tuple[str, ...]], ...] = (
+RATCHETS: tuple[tuple[Callable[[ast.Module], list[int]], int, tuple[str, ...]], ...] = (
     (
         asked_by_class,
         0,
@@ -129,7 +137,7 @@ NAMED = [pytest.param(*one, id=one[0].__name__) for one in RATCHETS]
 
 
 @cache
-def trees() -> tuple[tuple[str, ast.AST], ...]:
+def trees() -> tuple[tuple[str, ast.Module], ...]:
     paths = sorted(ROOT.rglob("*.py"))
     return tuple((path.relative_to(ROOT).as_posix(), ast.parse(path.read_text(encoding="utf-8"))) for path in paths)
 

@@ -26,6 +26,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from functools import lru_cache
 from typing import TYPE_CHECKING, ClassVar, Final, Literal
 
 from privrelease.dp.bernoulli import bernoulli_exp, bernoulli_exp_batch, geometric_batch
@@ -87,28 +88,7 @@ class DiscreteGaussian:
         if sensitivity < 1 or epsilon <= 0 or not 0 < delta < 1:
             msg = "a calibration needs a sensitivity of at least 1, a positive epsilon and a delta between 0 and 1"
             raise ValueError(msg)
-
-        def enough(s2: Fraction) -> bool:
-            return Fraction(delta_of_one_number(s2, sensitivity, epsilon)) <= delta
-
-        high = Fraction(sensitivity**2)
-        while not enough(high):
-            high *= 4
-        high *= 4
-        low = high
-        while enough(low):
-            high, low = low, low / 4 if low > 36 else low * _STEP
-        while high - low > high / (1 << (_BITS + 2)):
-            middle = (low + high) / 2
-            if enough(middle):
-                high = middle
-            else:
-                low = middle
-        grid = _grid(high)
-        s2 = rounded_up(high, grid)
-        while not enough(s2):
-            s2 += Fraction(1, grid)
-        return cls(s2)
+        return cls(_least_for_one_number(sensitivity, epsilon, delta))
 
     def rho(self, sensitivity_squared: int) -> Fraction:
         """Return the exact rho of a vector of that squared L2 sensitivity."""
@@ -212,6 +192,33 @@ class DiscreteGaussian:
             else:
                 high = middle
         return high
+
+
+@lru_cache(maxsize=1024)
+def _least_for_one_number(sensitivity: int, epsilon: Fraction, delta: Fraction) -> Fraction:
+    """Return the scale of :meth:`DiscreteGaussian.for_one_number`: queries of one policy ask for the same one many times."""
+
+    def enough(s2: Fraction) -> bool:
+        return Fraction(delta_of_one_number(s2, sensitivity, epsilon)) <= delta
+
+    high = Fraction(sensitivity**2)
+    while not enough(high):
+        high *= 4
+    high *= 4
+    low = high
+    while enough(low):
+        high, low = low, low / 4 if low > 36 else low * _STEP
+    while high - low > high / (1 << (_BITS + 2)):
+        middle = (low + high) / 2
+        if enough(middle):
+            high = middle
+        else:
+            low = middle
+    grid = _grid(high)
+    s2 = rounded_up(high, grid)
+    while not enough(s2):
+        s2 += Fraction(1, grid)
+    return s2
 
 
 def _grid(s2: Fraction) -> int:

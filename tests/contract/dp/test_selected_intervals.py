@@ -46,7 +46,23 @@ def plan_of(query, epsilon="1", delta="1e-6", noise="laplace", rows=1, post=()):
     return StatisticPlan(query.id, "f", query, None, budget, drawn, noise, post=post)
 
 
-def coverage(plan, truth, least, min_count=None):
+def rows_of(plan, numbers, min_count=None):
+    """The rows of these numbers, drawn together in one release."""
+    private = isinstance(plan.keys, q.PrivateKeys)
+    drawn = Noisy((tuple(numbers),), tuple((str(n),) for n in numbers) if private else ())
+    rows = figures_of(plan, drawn, min_count=min_count)
+    assert len(rows) == len(numbers)
+    return rows
+
+
+class Rows(dict):
+    """By number its row, which no other number of the release changes: computed once for all truths."""
+
+    def __init__(self, plan, numbers, min_count=None):
+        super().__init__(zip(numbers, rows_of(plan, numbers, min_count), strict=True))
+
+
+def coverage(plan, truth, least, min_count=None, rows=None):
     """P(the interval holds the truth | the row is printed) of a figure that is its own count; ``least``: the smallest printed number."""
     draw = plan.shown
     top = max(truth, least) + reach_of(draw)
@@ -57,12 +73,9 @@ def coverage(plan, truth, least, min_count=None):
     }
     shift = max(logs.values())
     numbers = sorted(logs)
-    private = isinstance(plan.keys, q.PrivateKeys)
-    cells = Noisy((tuple(numbers),), tuple((str(n),) for n in numbers) if private else ())
-    rows = figures_of(plan, cells, min_count=min_count)
-    assert len(rows) == len(numbers)
+    found = rows_of(plan, numbers, min_count) if rows is None else [rows[number] for number in numbers]
     held = printed = 0.0
-    for number, row in zip(numbers, rows, strict=True):
+    for number, row in zip(numbers, found, strict=True):
         mass = exp(logs[number] - shift)
         assert row.value == number
         assert row.low <= row.value <= row.high
@@ -83,7 +96,10 @@ def cells(n):
 def test_counts_by_private_keys(noise, epsilon):
     plan = plan_of(q.Count("k", q.PrivateKeys(("name",))), epsilon, noise=noise)
     least = plan.draws[0].threshold
-    assert min(coverage(plan, truth, least) for truth in COUNTS) >= LEAST
+    rows = Rows(plan, range(least, max(least, COUNTS[-1]) + reach_of(plan.shown) + 1))
+    assert min(coverage(plan, truth, least, rows=rows) for truth in COUNTS) >= LEAST
+    for truth in (1, least, COUNTS[-1]):
+        assert coverage(plan, truth, least) == coverage(plan, truth, least, rows=rows), "a row depends on other numbers"
 
 
 def test_the_measured_case_keys_of_eleven_persons(shared):
@@ -100,29 +116,22 @@ def test_the_measured_case_keys_of_eleven_persons(shared):
 @pytest.mark.parametrize("private", [False, True])
 @pytest.mark.parametrize(("noise", "epsilon"), [("laplace", "0.4"), ("laplace", "2"), ("gaussian", "0.7")])
 def test_counts_under_a_minimum(noise, epsilon, private):
-    reach = reach_of(plan_of(q.Count("n", cells(1)), epsilon, noise=noise).draws[0])
-    for truth in COUNTS[::4]:
-        keys = q.PrivateKeys(("name",)) if private else cells(max(truth, 10) + reach - max(10, truth - reach) + 1)
-        plan = plan_of(q.Count("n", keys), epsilon, noise=noise, post=("non_negative", "integer"))
-        least = max(10, plan.draws[0].threshold or 0)
-        if private:
-            assert coverage(plan, truth, least, 10) >= LEAST
-            continue
-        draw = plan.shown
-        numbers = range(max(10, truth - reach), max(truth, 10) + reach + 1)
-        rows = figures_of(plan, Noisy((tuple(numbers),)), min_count=10)
-        logs = {
-            number: (
-                -abs(number - truth) / float(draw.scale)
-                if noise == "laplace"
-                else -((number - truth) ** 2) / (2 * float(draw.scale))
-            )
-            for number in numbers
-        }
-        shift = max(logs.values())
-        masses = [exp(logs[number] - shift) for number in numbers]
-        held = sum(mass for mass, row in zip(masses, rows, strict=True) if row.low <= truth <= row.high)
-        assert held / sum(masses) >= LEAST, truth
+    keys = q.PrivateKeys(("name",)) if private else cells(1)
+    draw = plan_of(q.Count("n", keys), epsilon, noise=noise).draws[0]
+    reach = reach_of(draw)
+    least = max(10, draw.threshold or 0)
+    numbers = range(least, max(least, COUNTS[-1]) + reach + 1)
+
+    def plan_for(size):
+        asked = q.Count("n", keys if private else cells(size))
+        return plan_of(asked, epsilon, noise=noise, post=("non_negative", "integer"))
+
+    rows = Rows(plan_for(len(numbers)), numbers, 10)
+    found = {truth: coverage(plan_for(len(numbers)), truth, least, 10, rows) for truth in COUNTS[::4]}
+    assert min(found.values()) >= LEAST, found
+    for truth in (1, COUNTS[::4][-1]):
+        size = sum(truth - reach <= number <= max(truth, least) + reach for number in numbers)
+        assert coverage(plan_for(size), truth, least, 10) == found[truth], "a row depends on other numbers"
 
 
 def test_a_cell_of_three_under_ten_begins_at_zero():

@@ -10,8 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from privrelease.policy import loader
 from privrelease.policy.changes.diff import policy_changes
 from privrelease.policy.loader import load_policy
+from privrelease.policy.text.yaml import parse_yaml
 from tests.unit.policy.changes.diff_keys import every_key
 from tests.unit.policy.changes.diff_rows_checks import ATTACKS, CHECKS, EXPECTATIONS
 from tests.unit.policy.changes.diff_rows_data import DATASETS, FORMATS, RELEASES, STEPS, THREATS
@@ -21,26 +23,28 @@ from tests.unit.policy.changes.diff_rows_synthetic import SYNTHETIC
 from tests.unit.policy.changes.diff_rows_synthetic_grids import SYNTHETIC_GRIDS
 from tests.unit.policy.changes.diff_rows_synthetic_marginals import SYNTHETIC_MARGINALS
 from tests.unit.policy.changes.diff_rows_words import AROUND, CONTROLS, LEGAL
+from tests.unit.policy.changes.parsed_sections import parse_by_sections
 
-ROWS = [
-    *CHECKS,
-    *EXPECTATIONS,
-    *ATTACKS,
-    *AROUND,
-    *CONTROLS,
-    *LEGAL,
-    *STATISTICS,
-    *TABLES,
-    *SYNTHETIC,
-    *SYNTHETIC_GRIDS,
-    *DATASETS,
-    *FORMATS,
-    *THREATS,
-    *RELEASES,
-    *STEPS,
-    *HIERARCHIES,
-    *SYNTHETIC_MARGINALS,
-]
+TABLES_OF_ROWS = (
+    CHECKS,
+    EXPECTATIONS,
+    ATTACKS,
+    AROUND,
+    CONTROLS,
+    LEGAL,
+    STATISTICS,
+    TABLES,
+    SYNTHETIC,
+    SYNTHETIC_GRIDS,
+    DATASETS,
+    FORMATS,
+    THREATS,
+    RELEASES,
+    STEPS,
+    HIERARCHIES,
+    SYNTHETIC_MARGINALS,
+)
+ROWS = [row for table in TABLES_OF_ROWS for row in table]
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +60,17 @@ def loaded(tmp_path_factory):
         (folder / name).write_text(text, encoding="utf-8")
         return load_policy(folder / name)
 
-    return load
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(loader, "parse_yaml", parse_by_sections)
+        yield load
+
+
+def test_a_policy_parsed_by_sections_is_the_one_that_is_parsed_as_a_whole():
+    whole = [side.text for table in TABLES_OF_ROWS for side in table[len(table) // 2].texts]
+    for text in (*whole, f"{whole[0]}environments:\n  e:\n    title: {{a: [b]}}\n"):
+        assert parse_by_sections(text.encode(), "p.yaml") == parse_yaml(text, "p.yaml")
+    for text in ("a: 1\na: 2\n", "a: &x 1\nb: *x\n", "# a\na: 1\n", "a: [\n", "", "a:\n- 1\n"):
+        assert parse_by_sections(text.encode(), "p.yaml") == parse_yaml(text, "p.yaml"), text
 
 
 @pytest.mark.parametrize("row", ROWS, ids=str)

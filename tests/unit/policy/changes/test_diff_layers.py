@@ -7,9 +7,11 @@ from pathlib import Path
 import pytest
 
 from privrelease.findings import Severity
+from privrelease.policy import loader
 from privrelease.policy.changes.diff import environment_changes, policy_changes
 from privrelease.policy.loader import check_policy, load_policy
 from tests.unit.policy.changes.diff_rows_hierarchies import FILES
+from tests.unit.policy.changes.parsed_sections import parse_by_sections
 from tests.unit.policy.changes.test_diff_every_key import ROWS
 
 #: One row of each section and verdict.
@@ -19,14 +21,22 @@ KEYS = {"arms.csv": "arm\na\nb\n", "more.csv": "arm\na\nb\nc\n", "sexes.csv": "s
 POINTED = ("attacks.control", "attacks.linkability.auxiliary", "threats.j.population.table")
 
 
-@pytest.fixture
-def written(tmp_path):
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """One for all rows: each writes every policy that it reads."""
+    made = tmp_path_factory.mktemp("layers")
     for name, keys in KEYS.items():
-        (tmp_path / name).write_text(keys, encoding="utf-8")
+        (made / name).write_text(keys, encoding="utf-8")
+    return made
+
+
+@pytest.fixture
+def written(folder, monkeypatch):
+    monkeypatch.setattr(loader, "parse_yaml", parse_by_sections)
 
     def write(name, text):
-        (tmp_path / name).write_text(text, encoding="utf-8")
-        return tmp_path / name
+        (folder / name).write_text(text, encoding="utf-8")
+        return folder / name
 
     return write
 
