@@ -57,6 +57,14 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
+@pytest.fixture
+def published(folder, made_once):
+    """The folder with its ledger and a published release: a copy, where a test had it before."""
+    commands = (["ledger", "init", "p.yaml"], ["run", "p.yaml"])
+    assert made_once(folder, commands, lambda: [main(words) for words in commands]) == [0, 0]
+    return folder
+
+
 def change(folder, old, new):
     text = (folder / "p.yaml").read_text(encoding="utf-8")
     assert old in text
@@ -113,21 +121,17 @@ def test_a_tighter_rule_draws_less_noise_for_the_same_claim(folder, capsys):
     assert scales[0] > scales[1] > scales[2]
 
 
-def test_the_report_names_the_rule_and_what_prices_alone_would_add_up_to(folder):
-    assert main(["ledger", "init", "p.yaml"]) == 0
-    assert main(["run", "p.yaml"]) == 0
-    page = (folder / "out" / "s.report.html").read_text(encoding="utf-8")
+def test_the_report_names_the_rule_and_what_prices_alone_would_add_up_to(published):
+    page = (published / "out" / "s.report.html").read_text(encoding="utf-8")
     assert "the rhos of all draws add up (zCDP)" in page
     assert "Prices of the queries, added up" in page
     assert "In parallel" in page
 
 
-def test_a_composed_answer_is_served_again_free(folder, capsys):
-    assert main(["ledger", "init", "p.yaml"]) == 0
+def test_a_composed_answer_is_served_again_free(published, capsys):
+    before = (published / "out" / "s.csv").resolve().read_bytes()
     assert main(["run", "p.yaml"]) == 0
-    before = (folder / "out" / "s.csv").resolve().read_bytes()
-    assert main(["run", "p.yaml"]) == 0
-    assert (folder / "out" / "s.csv").resolve().read_bytes() == before
+    assert (published / "out" / "s.csv").resolve().read_bytes() == before
     assert len(reserved(capsys)) == 1
     assert main(["audit", "p.yaml", "--release", "s", "--file", "out/s.csv"]) == 0
 
@@ -177,17 +181,15 @@ TAMPERED = [
 
 
 @pytest.mark.parametrize(("tamper", "says"), [case[1:] for case in TAMPERED], ids=[case[0] for case in TAMPERED])
-def test_the_audit_composes_the_claim_anew(folder, capsys, tamper, says):
+def test_the_audit_composes_the_claim_anew(published, tamper, says):
     from privrelease.audit.statistics.audit import StatisticsTarget, audit_statistics
     from privrelease.plan.build import build_plan
     from privrelease.policy.loader import load_policy
     from privrelease.release.manifest import Manifest
 
-    assert main(["ledger", "init", "p.yaml"]) == 0
-    assert main(["run", "p.yaml"]) == 0
-    raw = json.loads((folder / "out" / "s.manifest.json").read_text(encoding="utf-8"))
+    raw = json.loads((published / "out" / "s.manifest.json").read_text(encoding="utf-8"))
     tamper(raw["privacy"])
-    policy = build_plan(load_policy(folder / "p.yaml"))
+    policy = build_plan(load_policy(published / "p.yaml"))
     (plan,) = policy.releases
     target = StatisticsTarget(plan.sinks, Manifest.model_validate_json(json.dumps(raw)))
     result = audit_statistics(plan, policy, target, audited_at="2026-01-01T00:00:00Z", versions={})

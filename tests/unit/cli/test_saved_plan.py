@@ -14,7 +14,7 @@ STRICT = "environments: {strict: {threats: {t: {highest_risk: 0.1}}}}\n"
 @pytest.fixture
 def saved(desk):
     desk.policy(POLICY + STRICT)
-    said = desk("plan", "policy.yaml", "--data", "-o", "plan.json")
+    said = desk.once("plan", "policy.yaml", "--data", "-o", "plan.json")
     assert said.code == 0, said.err
     assert "plan.json is written" in said.last
     return desk
