@@ -44,6 +44,8 @@ UNUSED_BY_A_RUN = (
     "cryptography",
     "great_expectations",
     "pandas",
+    "privrelease.audit.checks.great_expectations",
+    "privrelease.audit.microdata.expectations",
     "privrelease.audit.statistics",
     "privrelease.audit.synthetic",
     "privrelease.audit.tables",
