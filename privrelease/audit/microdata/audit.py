@@ -16,12 +16,10 @@ from privrelease.audit.checks.findings import finding_record, place
 from privrelease.audit.comparison.combine import with_earlier
 from privrelease.audit.document.model import AuditResult, FindingRecord
 from privrelease.audit.document.sentences import coded
-from privrelease.audit.microdata.expectations import policy_checks
 from privrelease.audit.microdata.facts import data_facts, identity, utility_facts
 from privrelease.audit.microdata.households import household_findings
 from privrelease.audit.microdata.integrity.checks import MICRODATA_CHECKS, integrity
 from privrelease.audit.microdata.measurements import gather
-from privrelease.audit.microdata.previous_releases import beside_microdata
 from privrelease.audit.microdata.recoding import VERIFIERS
 from privrelease.audit.microdata.risk.figures import NO_RECORDS
 from privrelease.audit.microdata.risk.sensitive import sensitive_values
@@ -70,7 +68,7 @@ def audit_microdata(
     threats = threat_results(evidence)
     union = union_result(evidence)
     attacked, attack_checks = _attacked(evidence, engine, verifiers)
-    checks = (*integrity(evidence), *policy_checks(evidence, threats, engine, verifiers), *attack_checks)
+    checks = (*integrity(evidence), *_asked(evidence, threats, engine, verifiers), *attack_checks)
     legal = legal_facts(policy.legal, policy.missing_legal)
     warnings = () if evidence.source is None else (*evidence.source.warnings, *left_out(evidence.source.dropped_outside, plan))
     findings = (*findings_of(plan, threats, checks, warnings), *household_findings(evidence))
@@ -92,7 +90,21 @@ def audit_microdata(
         attacks=attacked,
         utility_measures=measures,
     )
-    return audit if earlier is None else with_earlier(audit, beside_microdata(evidence, earlier, engine, judge_table), plan)
+    if earlier is None:
+        return audit
+    from privrelease.audit.microdata.previous_releases import beside_microdata
+
+    return with_earlier(audit, beside_microdata(evidence, earlier, engine, judge_table), plan)
+
+
+def _asked(
+    evidence: Evidence, threats: Sequence[ThreatResult], engine: AuditEngine, verifiers: Verifiers
+) -> tuple[CheckResult, ...]:
+    if not evidence.plan.checks:
+        return ()
+    from privrelease.audit.microdata.expectations import policy_checks
+
+    return policy_checks(evidence, threats, engine, verifiers)
 
 
 def _attacked(

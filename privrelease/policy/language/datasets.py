@@ -14,6 +14,7 @@ from privrelease.policy.language.number_values import Count, Positive
 from privrelease.policy.language.values import (
     CHOICE,
     NAMED,
+    WHEN_USED,
     AnyText,
     ColumnName,
     Frozen,
@@ -243,7 +244,7 @@ class ColumnSpec(Frozen):
         Judged(figures.links),
     ] = None
     """Whose rows its values bring together: `household`, persons of one group, whose composition is then judged; `none`, no one's."""
-    hierarchy: Annotated[HierarchySpec | None, Judged(coarser.declared)] = None
+    hierarchy: Annotated[Annotated[HierarchySpec, WHEN_USED] | None, Judged(coarser.declared)] = None
     """The labels that represent values, by level."""
     format: Annotated[ColumnFormatSpec | None, FREE_BELOW] = None
     """The format of this column where it differs from the dataset's format."""

@@ -13,6 +13,7 @@ from privrelease.policy.kind_statistics import STATISTICS
 from privrelease.policy.kind_synthetic import SYNTHETIC
 from privrelease.policy.kind_table import TABLE
 from privrelease.policy.language.keys import Judged, Stricter
+from privrelease.policy.language.values import WHEN_USED
 from privrelease.policy.text.messages import did_you_mean
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ def _tag_of(kinds: Kinds) -> Callable[[object], str]:
 
 def _release_type(kinds: Kinds) -> Any:  # noqa: ANN401  annotations have no common type
     """Return the type of a release of any of these kinds, for a model's field."""
-    tagged = tuple(Annotated[kind.model, Tag(f"<{kind.name}>")] for kind in kinds)
+    tagged = tuple(Annotated[kind.model, WHEN_USED, Tag(f"<{kind.name}>")] for kind in kinds)
     return Annotated[Union[tagged], Discriminator(_tag_of(kinds))]  # noqa: UP007  a union of what a tuple holds
 
 

@@ -21,7 +21,7 @@ from privrelease.policy.language.legal import Legal
 from privrelease.policy.language.number_values import Count
 from privrelease.policy.language.tables import TableRules
 from privrelease.policy.language.threats import Threats
-from privrelease.policy.language.values import CHOICE, Day, Frozen, Identifier, PathText, Text
+from privrelease.policy.language.values import CHOICE, WHEN_USED, Day, Frozen, Identifier, PathText, Text
 
 __all__ = ["Context", "ContextPopulation", "Policy", "ReportSpec", "ReviewSpec", "policy_model"]
 
@@ -93,27 +93,27 @@ class Policy(Frozen):
     """Attackers and what risk is tolerated, by name."""
     releases: Releases
     """The releases."""
-    checks: tuple[Annotated[Check, Stricter.ADDED], ...] = ()
+    checks: tuple[Annotated[Check, WHEN_USED, Stricter.ADDED], ...] = ()
     """The expectations on released files, besides the threats."""
-    attacks: Annotated[AttacksSpec | None, Stricter.SET] = None
+    attacks: Annotated[Annotated[AttacksSpec, WHEN_USED] | None, Stricter.SET] = None
     """The attacks on every file of rows before it is released."""
-    tables: Annotated[TableRules | None, Stricter.SET] = None
+    tables: Annotated[Annotated[TableRules, WHEN_USED] | None, Stricter.SET] = None
     """Rules that every table release keeps."""
-    waivers: Annotated[tuple[Waiver, ...], Stricter.FEWER, Judged(words.waived)] = ()
+    waivers: Annotated[tuple[Annotated[Waiver, WHEN_USED], ...], Stricter.FEWER, Judged(words.waived)] = ()
     """Failed checks that are let pass, openly and for a time."""
-    approvals: Annotated[ApprovalsSpec | None, Stricter.SET] = None
+    approvals: Annotated[Annotated[ApprovalsSpec, WHEN_USED] | None, Stricter.SET] = None
     """Signatures without which no release is published."""
-    ledger: Annotated[LedgerSpec | None, Stricter.SET] = None
+    ledger: Annotated[Annotated[LedgerSpec, WHEN_USED] | None, Stricter.SET] = None
     """The privacy-budget ledger."""
     publications: Annotated[PathText | None, Judged(words.logged)] = None
     """The log of publications: a file, or `ledger`."""
-    legal: Annotated[Legal | None, Stricter.SET, Judged(words.stated, below=True)] = None
+    legal: Annotated[Annotated[Legal, WHEN_USED] | None, Stricter.SET, Judged(words.stated, below=True)] = None
     """The facts that the record of processing and the DPIA need."""
-    context: Annotated[Context | None, FREE_BELOW, Judged(words.stated, below=True)] = None
+    context: Annotated[Annotated[Context, WHEN_USED] | None, FREE_BELOW, Judged(words.stated, below=True)] = None
     """The circumstances of the release."""
-    report: Annotated[ReportSpec | None, FREE_BELOW, Judged(words.report)] = None
+    report: Annotated[Annotated[ReportSpec, WHEN_USED] | None, FREE_BELOW, Judged(words.report)] = None
     """The audit report."""
-    review: Annotated[ReviewSpec | None, FREE_BELOW, Judged(words.stated, below=True)] = None
+    review: Annotated[Annotated[ReviewSpec, WHEN_USED] | None, FREE_BELOW, Judged(words.stated, below=True)] = None
     """When the policy is looked at again."""
 
 

@@ -13,7 +13,7 @@ from privrelease.policy.language.generalisation import CodeStep, GeneraliseStep,
 from privrelease.policy.language.keys import FREE, ONE_ALONE, Consequence, DeclaredColumn, Judged, Ref, Stricter
 from privrelease.policy.language.number_values import ClassSize, Positive, Share
 from privrelease.policy.language.steps import Step
-from privrelease.policy.language.values import CHOICE, EnvironmentVariable, Flag, Frozen, Identifier, PathText, Text
+from privrelease.policy.language.values import CHOICE, WHEN_USED, EnvironmentVariable, Flag, Frozen, Identifier, PathText, Text
 from privrelease.policy.text.messages import problem
 from privrelease.relational.treatments import Pseudonym
 
@@ -145,7 +145,7 @@ def _step_type(steps: Steps) -> Any:  # noqa: ANN401  annotations have no common
             return next((f"<{step.named}>" for step in steps if step.named in value), None)
         return next((f"<{step.named}>" for step in steps if type(value) is step), None)
 
-    tagged = tuple(Annotated[step, Tag(f"<{step.named}>")] for step in steps)
+    tagged = tuple(Annotated[step, WHEN_USED, Tag(f"<{step.named}>")] for step in steps)
     return Annotated[Union[tagged], Discriminator(tag)]  # noqa: UP007  a union of what a tuple holds
 
 

@@ -7,9 +7,10 @@ Python code writes (``str``, ``int``, ``Decimal``); a ``float`` is refused every
 
 import re
 from datetime import date
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final, cast
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainSerializer, WithJsonSchema
+from pydantic_core.core_schema import ValidationInfo, definitions_schema, with_info_plain_validator_function
 
 from privrelease.policy.text.messages import CONTROL, TURNING, no_choice, problem, shown
 from privrelease.policy.text.nodes import Plain
@@ -18,11 +19,16 @@ from privrelease.value_classes import dataclass
 if TYPE_CHECKING:
     from enum import StrEnum
 
+    from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
+    from pydantic.json_schema import JsonSchemaValue
+    from pydantic_core import CoreSchema
+
 __all__ = [
     "CHOICE",
     "DEFAULT_LOG",
     "IN_LEDGER",
     "NAMED",
+    "WHEN_USED",
     "AnyText",
     "ColumnName",
     "Day",
@@ -53,6 +59,35 @@ class Frozen(BaseModel):
     """
 
     model_config = ConfigDict(frozen=True, strict=True, extra="forbid", defer_build=True)
+
+
+class _WhenUsed:
+    """Lets a model inside another be made ready when a policy first has a value for it: most policies have few of the sections."""
+
+    def __get_pydantic_core_schema__(self, source: type[BaseModel], handler: "GetCoreSchemaHandler") -> "CoreSchema":
+        del handler  # would describe the whole model now
+
+        def read(value: object, info: ValidationInfo) -> BaseModel:
+            made: BaseModel = source.__pydantic_validator__.validate_python(value, context=info.context)
+            return made
+
+        return with_info_plain_validator_function(read, metadata={"model": source})
+
+    def __get_pydantic_json_schema__(self, schema: "CoreSchema", handler: "GetJsonSchemaHandler") -> "JsonSchemaValue":
+        model: type[BaseModel] = schema["metadata"]["model"]
+        return handler(_defined(model.__pydantic_core_schema__, model))
+
+
+def _defined(schema: "CoreSchema", model: type[BaseModel]) -> "CoreSchema":
+    """Return the schema of a model with the reference by which a JSON Schema has a definition for it."""
+    inner, others = (schema["schema"], schema["definitions"]) if schema["type"] == "definitions" else (schema, [])
+    return definitions_schema(
+        cast("CoreSchema", {**inner, "ref": f"{model.__module__}.{model.__qualname__}:{id(model)}"}), others
+    )
+
+
+#: For a model in a section that few policies have.
+WHEN_USED = _WhenUsed()
 
 
 def as_text(value: object) -> object:

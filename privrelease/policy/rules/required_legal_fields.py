@@ -67,9 +67,9 @@ def missing_legal(policy: Policy, profile: Profile | None = None) -> tuple[Missi
     """
     from privrelease.policy.language.legal import Legal
 
-    legal = policy.legal if policy.legal is not None else Legal()
-    if legal.profile is None and profile is None:
+    if profile is None and (policy.legal is None or policy.legal.profile is None):
         return ()
+    legal = policy.legal if policy.legal is not None else Legal()
     found = [Missing(name, article) for name, stated, article in _REQUIRED if not stated(legal)]
     return (*found, *_depending(policy, legal))
 

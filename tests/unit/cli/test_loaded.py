@@ -1,4 +1,4 @@
-"""What an audit of microdata loads: nothing that only statistics, tables, protecting, or the pages of a report need."""
+"""What an audit and a run of microdata load: nothing that only other kinds or, for an audit, protecting and the pages of a report need."""
 
 import subprocess
 import sys
@@ -37,3 +37,52 @@ def loaded(desk):
 def test_an_audit_of_microdata_loads_nothing_of_other_work(loaded):
     assert "privrelease.audit.microdata.audit" in loaded
     assert loaded.isdisjoint(UNUSED), sorted(loaded & set(UNUSED))
+
+
+RUN = ["run", "policy.yaml"]
+UNUSED_BY_A_RUN = (
+    "cryptography",
+    "great_expectations",
+    "pandas",
+    "privrelease.audit.checks.great_expectations",
+    "privrelease.audit.microdata.expectations",
+    "privrelease.audit.statistics",
+    "privrelease.audit.synthetic",
+    "privrelease.audit.tables",
+    "privrelease.dp",
+    "privrelease.execute.statistics",
+    "privrelease.execute.synthetic",
+    "privrelease.ledger",
+    "privrelease.plan.statistics.plan",
+    "privrelease.synthesis",
+    "rich",
+    "scipy",
+    "sklearn",
+    "sqlalchemy",
+    "weasyprint",
+)
+#: Models of sections that the policy has not, and trees that sqlglot parses for functions of other databases.
+READY = f"""
+import sys
+from privrelease.cli.main import main
+assert main({RUN}) == 0
+from privrelease.lean_imports import _Template
+from privrelease.policy.language import attacks, checks, legal, models, releases, statistics, synthetic, tables
+from sqlglot.generators import duckdb
+sections = (attacks.AttacksSpec, checks.Check, legal.Legal, models.Context, releases.PseudonymiseStep, statistics.StatisticsRelease,
+    synthetic.SyntheticRelease, tables.TableRelease, tables.TableRules)
+print("loaded", *sorted(sys.modules))
+print("ready", *(one.__name__ for one in (*sections, models.Policy, releases.MicrodataRelease) if one.__pydantic_complete__))
+print("later", type(vars(duckdb.DuckDBGenerator)["ZIPF_TEMPLATE"]) is _Template)
+"""
+
+
+def test_a_run_of_microdata_loads_nothing_of_other_kinds_and_makes_ready_what_its_policy_has(desk):
+    done = subprocess.run([sys.executable, "-c", READY], cwd=desk.folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    said = {
+        line.split()[0]: line.split()[1:] for line in done.stdout.splitlines() if line.startswith(("loaded", "ready", "later"))
+    }
+    assert set(said["loaded"]).isdisjoint(UNUSED_BY_A_RUN), sorted(set(said["loaded"]) & set(UNUSED_BY_A_RUN))
+    assert said["ready"] == ["Policy", "MicrodataRelease"]
+    assert said["later"] == ["True"]
