@@ -20,8 +20,8 @@ from policies import COLUMNS, write_policy
 from privrelease.disclosure.suppression.cell_suppression import suppress_cells
 from privrelease.disclosure.suppression.problem import Problem, Requirement
 
-#: The columns that each threat knows, by their places among the nine. The limits are of two and three that know six each, three shared with the
-#: next: there version a4653a8 took about 1.8 times as long for three as for two. Three that know less are settled in few rounds.
+#: The columns that each threat knows, by their places among the nine. The limits are of two and of three that know six each, three of them shared
+#: with the next. Three that know less are settled in few rounds.
 THREATS = {
     "one": (tuple(range(9)),),
     "two": (tuple(range(6)), tuple(range(3, 9))),
