@@ -169,11 +169,15 @@ def _enumerations(
         if not few[i] and not watched:
             continue
         values = connection.fresh("values")
-        cell = sql.column(f"p{i}")
-        there = exp.Not(this=exp.Is(this=cell, expression=exp.null()))
-        distinct = exp.select(sql.aliased(cell, "v"), sql.aliased(sql.count_all(), "n")).group_by(cell).where(there)
-        connection.run(sql.create_table(values, distinct.from_(_present(raw, conversions, [i]))))
-        figures = (sql.count_all(), sql.count_all(where=_holds_nul(sql.column("v"))), exp.Sum(this=sql.column("n")))
+        cell, rows = sql.column(f"p{i}"), _present(raw, conversions, [i])
+        there = exp.select(sql.aliased(cell, "v")).from_(rows).where(exp.Not(this=exp.Is(this=cell, expression=exp.null())))
+        n: exp.Expr = exp.Sum(this=sql.column("n"))
+        if conversions[i].present.key == "column":  # a reader knows how many cells it gives as they are
+            distinct, n = there.distinct(), exp.select(exp.Count(this=cell.copy())).from_(rows.copy()).subquery()
+        else:
+            distinct = there.select(sql.aliased(sql.count_all(), "n")).group_by(cell)
+        connection.run(sql.create_table(values, distinct))
+        figures = (sql.count_all(), sql.count_all(where=_holds_nul(sql.column("v"))), n)
         n_values, n_nul, n_cells = connection.row(exp.select(*figures).from_(sql.table(values)))
         if not n_nul:
             clean.add(i)
@@ -216,14 +220,9 @@ def _look_alike(connection: Connection, column: Column, values: str, n_values: i
     (merged,) = connection.row(exp.select(exp.Count(this=exp.Distinct(expressions=[alike]))).from_(sql.table(values)))
     if merged == n_values:
         return None
-    form = (
-        exp.select(sql.aliased(alike.copy(), "a"), sql.aliased(sql.count_all(), "n"))
-        .from_(sql.table(values))
-        .group_by(sql.column("a"))
-    )
-    several = exp.select(sql.call("coalesce", exp.Sum(this=sql.column("n")), sql.integer(0)), sql.count_all()).from_(
-        form.subquery("forms")
-    )
+    form = exp.select(sql.aliased(alike.copy(), "a"), sql.aliased(sql.count_all(), "n")).from_(sql.table(values))
+    several = exp.select(sql.call("coalesce", exp.Sum(this=sql.column("n")), sql.integer(0)), sql.count_all())
+    several = several.from_(form.group_by(sql.column("a")).subquery("forms"))
     (many, few) = connection.row(several.where(exp.GT(this=sql.column("n"), expression=sql.integer(1))))
     if person:
         return Finding(
