@@ -97,7 +97,7 @@ def key_table(keys: NDArray[np.uint64], values: NDArray[Any]) -> NDArray[np.uint
     [(8, 0), (10, 1)]
     """
     slots = 4
-    while slots < 2 * len(keys):
+    while 3 * slots < 4 * len(keys):
         slots *= 2
     table = np.zeros((slots, 2), np.uint64)
     wanted = keys + np.uint64(1)
