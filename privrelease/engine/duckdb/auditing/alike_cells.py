@@ -146,9 +146,8 @@ def _compared(
         before, after = ([word[changed] for word in side] for side in (ours, theirs))
         for place, (field, word) in enumerate(zip(fields, at, strict=True)):
             counts = np.array(field.counts(before[word], after[word]))
-            totals[place] += counts + (
-                field.known(ours[word]) - counts[0]
-            )  # a value in a row that is the same is there on both sides
+            same = field.known(ours[word]) - counts[0]  # values in rows that are the same are there on both sides
+            totals[place] += counts + same
     return {
         field.name: (rows, before, after, both, same)
         for field, (before, after, both, same) in zip(fields, totals.tolist(), strict=True)

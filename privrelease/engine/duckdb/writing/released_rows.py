@@ -3,7 +3,7 @@
 The database sorts whole numbers: the codes of neighbouring columns of few values are packed into words, which compare as the released
 tuples do, and a column of many values is between them as it is; the number of the row ends the key. A class's share of a word is packed once for
 each part of its rows. What is sorted is what is released: blocks are unpacked from it. They have a fixed size, so that what is made of
-them depends on neither threads nor memory.
+them depends on neither threads nor memory. Where classes say all that is released, rows are placed and not sorted.
 """
 
 from __future__ import annotations
