@@ -43,5 +43,6 @@ LOOP(find_alternatives);
 LOOP(close_classes);
 LOOP(restore_cells);
 LOOP(join_tries);
+LOOP(place_rows);
 
 #endif

@@ -51,16 +51,22 @@ class _Field:
     bits: int
 
     def code(self, of: Opened, *, whole: bool) -> exp.Expr:
-        """The code of the column's cell, from 1, at its place in the word; 0 where it is missing, in a column that is not ``whole``."""
-        code = exp.Add(this=sql.cast(sql.call("enum_code", of.key(self.name, "t")), "UBIGINT"), expression=sql.integer(1))
-        known = exp.Paren(this=code) if whole else sql.call("coalesce", code, sql.cast(sql.integer(0), "UBIGINT"))
-        return exp.Paren(this=exp.BitwiseLeftShift(this=known, expression=sql.integer(self.shift)))
+        """The code of the column's cell at its place in the word: from 1, 0 where it is missing, but from 0 in a column that is ``whole``."""
+        code: exp.Expr = sql.cast(sql.call("enum_code", of.key(self.name, "t")), "UBIGINT")
+        if not whole:
+            one = exp.Add(this=code, expression=sql.integer(1))
+            code = sql.call("coalesce", one, sql.cast(sql.integer(0), "UBIGINT"))
+        return exp.Paren(this=exp.BitwiseLeftShift(this=code, expression=sql.integer(self.shift)))
 
     def codes(self, words: NDArray[np.uint64]) -> NDArray[np.uint64]:
         """Return the column's codes of words."""
         codes = words >> np.uint64(self.shift)
         codes &= np.uint64((1 << self.bits) - 1)
         return codes
+
+    def known(self, words: NDArray[np.uint64]) -> int:
+        """Count cells with a value."""
+        return int(np.count_nonzero(words & np.uint64(((1 << self.bits) - 1) << self.shift)))
 
     def counts(self, ours: NDArray[np.uint64], theirs: NDArray[np.uint64]) -> tuple[int, int, int, int]:
         """Count cells with a value in ``ours``, in ``theirs``, in both, and cells with the same value."""
@@ -136,11 +142,24 @@ def _compared(
     rows, totals = 0, np.zeros((len(fields), 4), np.int64)
     for ours, theirs in _pairs(connection, source, released, row_map, fields):
         rows += len(ours[0])
-        totals += [field.counts(ours[word], theirs[word]) for field, word in zip(fields, at, strict=True)]
+        changed = _changed(ours, theirs)
+        before, after = ([word[changed] for word in side] for side in (ours, theirs))
+        for place, (field, word) in enumerate(zip(fields, at, strict=True)):
+            counts = np.array(field.counts(before[word], after[word]))
+            same = field.known(ours[word]) - counts[0]  # values in rows that are the same are there on both sides
+            totals[place] += counts + same
     return {
         field.name: (rows, before, after, both, same)
         for field, (before, after, both, same) in zip(fields, totals.tolist(), strict=True)
     }
+
+
+def _changed(ours: _Words, theirs: _Words) -> NDArray[np.int64]:
+    """Return the places of the rows that are not the same on both sides."""
+    changed = ours[0] != theirs[0]
+    for before, after in zip(ours[1:], theirs[1:], strict=True):
+        changed |= before != after
+    return np.flatnonzero(changed)
 
 
 def _pairs(
@@ -183,9 +202,14 @@ def _windows(connection: Connection, of: Opened, fields: Sequence[_Field], most:
     values = [exp.Count(this=of.key(field.name, "t")) for field in fields]
     n_rows, *known = connection.row(exp.select(sql.count_all(), *values).from_(of.rows("t", False)))
     cells: dict[int, exp.Expr] = {}
+    ones = dict.fromkeys((field.word for field in fields), 0)
     for field, n in zip(fields, known, strict=True):
         code = field.code(of, whole=n == n_rows)
+        ones[field.word] += (n == n_rows) << field.shift
         cells[field.word] = exp.BitwiseOr(this=cells[field.word], expression=code) if field.word in cells else code
+    for word, more in ones.items():  # of all whole columns at once
+        if more:
+            cells[word] = exp.Add(this=exp.Paren(this=cells[word]), expression=sql.cast(sql.text(str(more)), "UBIGINT"))
     rows = exp.select(*(sql.aliased(cell, f"w{word}") for word, cell in cells.items())).from_(of.rows("t", False))
     return _in_windows(connection, rows, len(cells), most)
 

@@ -140,7 +140,7 @@ def left_rows(connection: Connection, source: Opened, row_map: Path, columns: Se
     """Count the source rows that the row map does not name."""
     given, left = connection.fresh("given"), connection.fresh("left")
     connection.run(sql.create_table(left, exp.select(sql.aliased(sql.cast(exp.null(), "BIGINT"), "row")).limit(0)))
-    with opened_map(connection, row_map) as mapped:
+    with opened_map(connection, row_map, stored=False) as mapped:
         for first, times in mapped.times("s", source.n_rows):
             connection.register(given, {"row": np.flatnonzero(times == 0) + first})
             connection.run(exp.insert(exp.select(sql.column("row")).from_(sql.table(given)), sql.table(left)))

@@ -91,7 +91,9 @@ def _used(indices: Any, values: int) -> NDArray[np.bool_]:  # noqa: ANN401 - Arr
     used = np.zeros(values + 1, np.bool_)
     start, rows = 0, 4096
     while start < len(indices) and not used[:values].all():
-        used[np.asarray(indices.slice(start, rows).fill_null(values))] = True
+        part = np.asarray(indices.slice(start, rows).fill_null(values))
+        used[part[:1]] = True
+        used[part[1:][part[1:] != part[:-1]]] = True  # rows are sorted: most have the value of the one before
         start, rows = start + rows, 2 * rows
     return used[:values]
 

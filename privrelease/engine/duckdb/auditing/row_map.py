@@ -71,16 +71,21 @@ class RowMap:
 
 
 @contextmanager
-def opened_map(connection: Connection, row_map: Path) -> Iterator[RowMap]:
-    """Read a row map into the database, for the time of a question. Raises what reading a damaged file raises."""
+def opened_map(connection: Connection, row_map: Path, *, stored: bool = True) -> Iterator[RowMap]:
+    """Read a row map into the database, for the time of a question. Raises what reading a damaged file raises.
+
+    Not ``stored``, it is read from its file as often as asked, and holds no memory: for one pass in source order, in which our maps are written, so
+    that a window of source rows is a part of the file.
+    """
     name = connection.fresh("map")
     sides = {"s": "source_row", "o": "output_row"}
     cells = [sql.aliased(sql.try_cast(sql.column(side), "UINTEGER"), short) for short, side in sides.items()]
-    connection.run(sql.create_table(name, exp.select(*cells).from_(scan_parquet([row_map]))))
+    made = sql.create_table if stored else sql.create_view
+    connection.run(made(name, exp.select(*cells).from_(scan_parquet([row_map]))))
     try:
         yield RowMap(connection, name)
     finally:
-        connection.drop("TABLE", name)
+        connection.drop("TABLE" if stored else "VIEW", name)
 
 
 def times_named(rows: Iterator[NDArray[np.int64]], size: int) -> NDArray[np.uint8]:

@@ -228,7 +228,7 @@ def changes(
     found: dict[str, ColumnChange] = {}
     if alike:  # one enumeration, so that a code means the same in both
         sizes = {name: _values_of(connection, source.enums[name]) for name in alike}
-        with opened_map(connection, row_map) as mapped:
+        with opened_map(connection, row_map, stored=False) as mapped:
             alike_found = alike_cells(connection, source, released, mapped, sizes)
         found = {name: _change(name, *of) for name, of in alike_found.items()}
     for low in range(0, len(rest), _AT_ONCE):
@@ -261,7 +261,7 @@ def value_pairs(
     sizes = {name: (len(ours), len(theirs)) for name, (ours, theirs) in values.items()}
     coded = {name: both for name, both in sizes.items() if (both[0] + 1) * (both[1] + 1) <= _MOST_CODED_PAIRS}
     if coded:
-        with opened_map(connection, row_map) as mapped:
+        with opened_map(connection, row_map, stored=False) as mapped:
             for name, rows in paired_cells(connection, source, released, mapped, coded):
                 yield _pairs_of_codes(name, rows, values[name])
     rest = [name for name in columns if name not in coded]

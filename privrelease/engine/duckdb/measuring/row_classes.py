@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from privrelease.engine.duckdb.connection import Connection
-    from privrelease.engine.duckdb.measuring.coding import Coding
+    from privrelease.engine.duckdb.measuring.coding import Coding, Field
     from privrelease.engine.duckdb.reading.staging import StagedTable
 
 __all__ = ["RowKeys", "cached", "classes"]
@@ -69,20 +69,19 @@ def classes(
     fields = laid_out([one.size for one in coded])
     words = tuple(f"k{word}" for word in range(1 + max((field.word for field in fields), default=0)))
     whole = _without_missing(connection, staged, columns)
-    code = [_from_one(one, full) for one, full in zip(coded, whole, strict=True)]
     keyed = [
-        sql.aliased(
-            packed([(sql.cast(one, "UBIGINT"), at) for one, at in zip(code, fields, strict=True) if at.word == word]), name
-        )
+        sql.aliased(_from_one([of for of in zip(coded, fields, whole, strict=True) if of[1].word == word]), name)
         for word, name in enumerate(words)
     ]
+    cells = [sql.column(f"c{ordinal}", "s") for ordinal in map(staged.ordinal, columns) if staged.coded[ordinal] is not None]
+    distinct = _distinct_tuples(staged, cells, keyed) if cells and len(cells) == len(columns) else None
     if person is not None:
         keyed.append(sql.aliased(sql.cast(person.code.copy(), "UINTEGER"), "p"))
     keyed.insert(0, sql.aliased(sql.cast(sql.column("rowid", "s"), "UINTEGER"), "r"))
     keys = connection.fresh("keys")
     sides = [one.side for one in (*coded, person) if one is not None and one.side is not None]
     connection.run(sql.create_view(keys, staged_rows(exp.select(*keyed), staged, sides)))
-    groups, found = _grouped(connection, keys, words)
+    groups, found = _grouped(connection, keys, words, distinct)
     split = [found[word] for word in words]
     dense = [narrowed(one.dense(field.of(split))) for one, field in zip(coded, fields, strict=True)]
     codes = np.empty((len(found["n"]), len(columns)), np.result_type(np.uint8, *dense))
@@ -107,10 +106,27 @@ def _without_missing(connection: Connection, staged: StagedTable, columns: Seque
     return [one == rows for one in known]
 
 
-def _from_one(coding: Coding, whole: bool) -> exp.Expr:
-    """The code from 1, 0 where the cell is missing; a column that misses none is not asked row by row."""
-    code = exp.Add(this=coding.code.copy(), expression=sql.integer(1))
-    return code if whole else sql.call("coalesce", code, sql.integer(0))
+def _from_one(columns: Sequence[tuple[Coding, Field, bool]]) -> exp.Expr:
+    """Return the word of codes from 1, 0 where the cell is missing. Columns that miss none are not asked row by row, and their ones are added at once."""
+    one, none = sql.integer(1), sql.integer(0)
+    whole = [(coding.code.copy(), field) for coding, field, full in columns if full]
+    others = [
+        (sql.cast(sql.call("coalesce", exp.Add(this=coding.code.copy(), expression=one.copy()), none.copy()), "UBIGINT"), field)
+        for coding, field, full in columns
+        if not full
+    ]
+    if not whole:
+        return packed(others)
+    ones = sql.cast(sql.text(str(sum(1 << field.shift for _, field in whole))), "UBIGINT")
+    word = exp.Add(this=exp.Paren(this=packed(whole)), expression=ones)
+    return exp.BitwiseOr(this=packed(others), expression=exp.Paren(this=word)) if others else word
+
+
+def _distinct_tuples(staged: StagedTable, cells: Sequence[exp.Expr], keyed: Sequence[exp.Expr]) -> exp.Select:
+    """Select the keys of distinct tuples of enumerations with their rows ``n``: their codes are packed once for each, not for each row."""
+    named = [*cells, sql.aliased(sql.count_all(), "n")]
+    rows = exp.select(*named).from_(sql.table(staged.table, alias="s")).group_by(*(cell.copy() for cell in cells))
+    return exp.select(*(key.copy() for key in keyed), sql.column("n", "s")).from_(rows.subquery("s"))
 
 
 _Pairs: TypeAlias = (
@@ -171,12 +187,16 @@ def _kinds(connection: Connection, of_person: exp.Select) -> tuple[str, _Pairs, 
     return persons, pairs, np.asarray(flat["n"].flatten(), np.int64)[order]
 
 
-def _grouped(connection: Connection, keys: str, by: Sequence[str]) -> tuple[str, dict[str, NDArray[np.uint64]]]:
+def _grouped(
+    connection: Connection, keys: str, by: Sequence[str], distinct: exp.Select | None
+) -> tuple[str, dict[str, NDArray[np.uint64]]]:
     """Store the distinct keys in ascending order, with the rows ``n`` of each; return the table's name and its columns."""
     name = connection.fresh("groups")
     columns = [sql.column(one) for one in by]
-    rows = exp.select(*columns, sql.aliased(sql.count_all(), "n")).from_(sql.table(keys))
-    connection.run(sql.create_table(name, rows.group_by(*columns).order_by(*columns)))
+    rows = distinct
+    if rows is None:
+        rows = exp.select(*columns, sql.aliased(sql.count_all(), "n")).from_(sql.table(keys)).group_by(*columns)
+    connection.run(sql.create_table(name, rows.order_by(*columns)))
     return name, connection.arrays(exp.select(exp.Star()).from_(sql.table(name)))
 
 

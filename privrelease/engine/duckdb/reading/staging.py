@@ -10,7 +10,7 @@ from privrelease.engine.duckdb import sql
 from privrelease.engine.duckdb.errors import fault, raise_all
 from privrelease.engine.duckdb.reading.conversion import conversion_of
 from privrelease.engine.duckdb.reading.domains import outside_domain
-from privrelease.engine.duckdb.reading.text_cells import whitespace
+from privrelease.engine.duckdb.reading.look_alike import holds_nul, look_alike, plain_form
 from privrelease.engine.duckdb.storage_types import storage_type
 from privrelease.engine.protocol.base import Staged
 from privrelease.findings import Finding, Location, Severity, pluralise
@@ -169,18 +169,22 @@ def _enumerations(
         if not few[i] and not watched:
             continue
         values = connection.fresh("values")
-        cell = sql.column(f"p{i}")
-        there = exp.Not(this=exp.Is(this=cell, expression=exp.null()))
-        distinct = exp.select(sql.aliased(cell, "v"), sql.aliased(sql.count_all(), "n")).group_by(cell).where(there)
-        connection.run(sql.create_table(values, distinct.from_(_present(raw, conversions, [i]))))
-        figures = [sql.count_all(), sql.count_all(where=_holds_nul(sql.column("v"))), exp.Sum(this=sql.column("n"))]
+        cell, rows = sql.column(f"p{i}"), _present(raw, conversions, [i])
+        there = exp.select(sql.aliased(cell, "v")).from_(rows).where(exp.Not(this=exp.Is(this=cell, expression=exp.null())))
+        n: exp.Expr = exp.Sum(this=sql.column("n"))
+        if conversions[i].present.key == "column":  # a reader knows how many cells it gives as they are
+            distinct, n = there.distinct(), exp.select(exp.Count(this=cell.copy())).from_(rows.copy()).subquery()
+        else:
+            distinct = there.select(sql.aliased(sql.count_all(), "n")).group_by(cell)
+        connection.run(sql.create_table(values, distinct))
+        figures = [sql.count_all(), sql.count_all(where=holds_nul(sql.column("v"))), n]
         if watched:
-            figures.append(sql.count_all(where=exp.NEQ(this=_plain_form(person=person), expression=sql.column("v"))))
+            figures.append(sql.count_all(where=exp.NEQ(this=plain_form(person=person), expression=sql.column("v"))))
         n_values, n_nul, n_cells, *n_unlike = connection.row(exp.select(*figures).from_(sql.table(values)))
         if not n_nul:
             clean.add(i)
         if any(n_unlike):  # where every value has its plain form already, no two have the same
-            warning = _look_alike(connection, column, values, int(n_values), person=person)
+            warning = look_alike(connection, column, values, int(n_values), person=person)
             warnings += [] if warning is None else [warning]
         if n_values <= MOST_CODED:
             coded[i] = connection.fresh("e")
@@ -212,49 +216,6 @@ def _few(connection: Connection, raw: Raw, conversions: list[Conversion]) -> lis
                 few[i] = count <= most
         open_ = [i for i in open_ if not few[i]]
     return few
-
-
-def _holds_nul(text: exp.Expr) -> exp.Expr:
-    """Return whether a text holds a NUL character, which no CSV file carries and many readers take for an end."""
-    return sql.call("contains", text, sql.call("chr", sql.integer(0)))
-
-
-def _plain_form(*, person: bool) -> exp.Expr:
-    """Return the form of a text in which texts that look alike are the same; of a person's, capitals do not count either."""
-    alike = sql.call("trim", sql.call("nfc_normalize", sql.column("v")), sql.text(whitespace))
-    return sql.call("lower", alike) if person else alike
-
-
-def _look_alike(connection: Connection, column: Column, values: str, n_values: int, *, person: bool) -> Finding | None:
-    alike = _plain_form(person=person)
-    (merged,) = connection.row(exp.select(exp.Count(this=exp.Distinct(expressions=[alike]))).from_(sql.table(values)))
-    if merged == n_values:
-        return None
-    form = (
-        exp.select(sql.aliased(alike.copy(), "a"), sql.aliased(sql.count_all(), "n"))
-        .from_(sql.table(values))
-        .group_by(sql.column("a"))
-    )
-    several = exp.select(sql.call("coalesce", exp.Sum(this=sql.column("n")), sql.integer(0)), sql.count_all()).from_(
-        form.subquery("forms")
-    )
-    (many, few) = connection.row(several.where(exp.GT(this=sql.column("n"), expression=sql.integer(1))))
-    if person:
-        return Finding(
-            "D253",
-            f"the unit column {column.name} holds {many} distinct texts that become {few} where case, spaces at the ends and Unicode forms do "
-            "not count: as they are written, each is a person",
-            severity=Severity.WARN,
-            hint="declare `normalise: [nfc, trim]` for the column, and give each person one spelling in the source, if they mean the same person",
-            subject=column.name,
-        )
-    return Finding(
-        "D210",
-        f"the column {column.name} holds {many} distinct texts that become {few} under nfc + trim",
-        severity=Severity.WARN,
-        hint="declare `normalise: [nfc, trim]` if they mean the same; until then they are different values",
-        subject=column.name,
-    )
 
 
 def _zeros(connection: Connection, source: TableSource, raw: Raw, conversions: list[Conversion]) -> list[Finding]:
@@ -327,7 +288,7 @@ def _checked(
         counts: list[exp.Expr] = [exp.Count(this=conversions[i].present.copy()) for i in typed]
         counts += [sql.count_all(where=mark.copy()) for i in marked if (mark := conversions[i].mark) is not None]
         before = connection.row(exp.select(*counts).from_(raw.rows.copy()))
-    nul = {i: _holds_nul(sql.cast(sql.column(f"c{i}"), "VARCHAR")) for i in suspects}
+    nul = {i: holds_nul(sql.cast(sql.column(f"c{i}"), "VARCHAR")) for i in suspects}
     if typed or outside or nul:
         stored: list[exp.Expr] = [exp.Count(this=sql.column(f"c{i}")) for i in typed]
         stored += [sql.count_all(where=test.copy()) for test in (*outside.values(), *nul.values())]

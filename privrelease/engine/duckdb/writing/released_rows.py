@@ -3,7 +3,7 @@
 The database sorts whole numbers: the codes of neighbouring columns of few values are packed into words, which compare as the released
 tuples do, and a column of many values is between them as it is; the number of the row ends the key. A class's share of a word is packed once for
 each part of its rows. What is sorted is what is released: blocks are unpacked from it. They have a fixed size, so that what is made of
-them depends on neither threads nor memory.
+them depends on neither threads nor memory. Where classes say all that is released, rows are placed and not sorted.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from privrelease.engine.duckdb import sql
 from privrelease.engine.duckdb.measuring.coding import laid_out, packed
 from privrelease.engine.duckdb.measuring.row_classes import cached
 from privrelease.engine.duckdb.writing.blocks import BLOCK_ROWS, in_source_order, sized
+from privrelease.engine.duckdb.writing.placed_rows import PlacedRows
 from privrelease.engine.duckdb.writing.pseudonyms import pseudonym
 from privrelease.engine.duckdb.writing.treated_rows import TreatedRows
 from privrelease.errors import InternalError
@@ -62,11 +63,13 @@ class _Unpacked:
     values: pa.Array
     index: NDArray[Any]
 
-    def block(self, codes: NDArray[np.uint64]) -> pa.Array:
-        """Return cells of these codes: dictionary-encoded where they are texts, plain otherwise."""
+    def block(self, codes: NDArray[np.uint64], times: NDArray[np.int64] | None = None) -> pa.Array:
+        """Return cells of these codes, each as often as ``times`` says: dictionary-encoded where they are texts, plain otherwise."""
         import pyarrow as pa
 
         found = self.index[codes]
+        if times is not None:
+            found = np.repeat(found, times)
         indices = pa.array(found, mask=found == len(self.values))
         if pa.types.is_string(self.values.type):
             return pa.DictionaryArray.from_arrays(indices, self.values)
@@ -87,6 +90,7 @@ class ReleasedRows:
         self._sides: list[str] = []
         self._secrets: list[bytes] = []
         self._tuples: list[NDArray[np.uint64]] | None = None
+        self._placed: PlacedRows | None = None
         try:
             few, ordinal = rows.staged.few, rows.staged.ordinal
             self._coded = {
@@ -95,7 +99,7 @@ class ReleasedRows:
             self._fields = self._laid_out()
             self._sorted = self._ordered()
             self._unpacked = {place: self._used(place) for place in self._coded}
-            self.n_rows = self._counted()
+            self.n_rows = self._counted() if self._placed is None else self._placed.n_rows
         except BaseException:
             self.close()
             raise
@@ -224,7 +228,9 @@ class ReleasedRows:
         return name
 
     def _ordered_by_rank(self, words: list[NDArray[np.uint64]]) -> str:
-        """Store one number for each row where its part says everything: the rank of the released tuple, and in the low half the row."""
+        """Rank released tuples where its part says everything of a row. Nothing is stored where rows are placed by their tuple; else one number for
+        each: its rank, and in the low half the row.
+        """
         order = np.lexsort(words[::-1])
         new = np.zeros(len(order), np.bool_)
         new[:1] = True
@@ -233,6 +239,9 @@ class ReleasedRows:
         ranks = np.empty(len(order), np.uint64)
         ranks[order] = np.cumsum(new, dtype=np.uint64) - np.uint64(1)
         self._tuples = [word[order[new]] for word in words]
+        if PlacedRows.serves(self._connection, self._rows, self._output.parts):
+            self._placed = PlacedRows(self._connection, self._rows, self._output.parts, ranks.astype(np.int64))
+            return ""
         treated = TreatedRows(self._connection, self._rows, self._output.parts, {"rank": ranks << np.uint64(_HALF)})
         try:
             row = sql.cast(treated.row, "UBIGINT")
@@ -297,19 +306,29 @@ class ReleasedRows:
         """Return a new stream of blocks of :data:`BLOCK_ROWS` rows, in output order."""
         import pyarrow as pa
 
+        none = np.zeros(0, np.uint64)
+        types = {place: unpacked.block(none).type for place, unpacked in self._unpacked.items()}
+        if self._placed is not None:
+            schema = pa.schema([pa.field(column.name, types[place]) for place, column in enumerate(self._output.columns)])
+            return pa.RecordBatchReader.from_batches(schema, self._repeated(schema, self._placed))
         columns = exp.select(*(sql.column(name) for name in self._columns())).from_(sql.table(self._sorted))
         stored = self._connection.side_blocks(columns.copy().limit(0), BLOCK_ROWS).schema
-        none = np.zeros(0, np.uint64)
         schema = pa.schema(
             [
-                pa.field(
-                    column.name,
-                    self._unpacked[place].block(none).type if place in self._unpacked else stored.field(f"o{place}").type,
-                )
+                pa.field(column.name, types[place] if place in types else stored.field(f"o{place}").type)
                 for place, column in enumerate(self._output.columns)
             ]
         )
         return pa.RecordBatchReader.from_batches(schema, self._blocks(schema, columns))
+
+    def _repeated(self, schema: pa.Schema, placed: PlacedRows) -> Iterator[pa.RecordBatch]:
+        import pyarrow as pa
+
+        assert self._tuples is not None
+        for some, times in placed.tuples():
+            split = [word[some] for word in self._tuples]
+            cells = [self._unpacked[place].block(field.of(split), times) for place, field in sorted(self._fields.items())]
+            yield pa.RecordBatch.from_arrays(cells, schema=schema)
 
     def _columns(self) -> list[str]:
         if self._tuples is not None:
@@ -343,6 +362,9 @@ class ReleasedRows:
         import pyarrow as pa
 
         schema = pa.schema({"source_row": pa.uint32(), "output_row": pa.uint32()})
+        if self._placed is not None:
+            blocks = (pa.RecordBatch.from_arrays(block, schema=schema) for block in sized(self._placed.batches()))
+            return pa.RecordBatchReader.from_batches(schema, blocks)
         low = sql.cast(sql.integer((1 << _HALF) - 1), "UBIGINT")
         source: exp.Expr = sql.column("r")
         if self._tuples is not None:
