@@ -121,6 +121,7 @@ class Desk:
 
     def once(self, *arguments: str) -> Said:
         """Call a command, or copy what it did to the same folder before: for a state that tests start from."""
+        assert self.folder.samefile("."), "the state would be copied away from under the process"
         return self.made_once(self.folder, arguments, lambda: self(*arguments))
 
     def run_once(self, *options: str) -> Said:
