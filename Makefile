@@ -49,10 +49,10 @@ wheel: $(VENV)/.dev ## build the wheel into dist/; fails where the extension can
 test-slow: $(VENV)/.dev ## the slow lane: statistical sweeps and large data
 	$(BIN)/python -m pytest -m slow
 
-# Anonymeter pins what we have newer: it never shares an environment with us.
+# Anonymeter pins what we have newer: it never shares an environment with us. Of its libraries one suite loads a few: what it loads is compiled then.
 $(ORACLE)/.ready: constraints/oracle.txt
 	$(PYTHON) -m venv $(ORACLE)
-	$(ORACLE)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r constraints/oracle.txt
+	$(ORACLE)/bin/python -m pip install --quiet --no-compile --disable-pip-version-check --require-hashes -r constraints/oracle.txt
 	@touch $@
 
 test-oracle: $(VENV)/.dev $(ORACLE)/.ready ## compare attacks with Anonymeter, in an environment of its own
