@@ -162,12 +162,18 @@ def _tell_table(found: TableForecast, console: Console) -> None:
 
 
 def _above_least(lost: int, least: int | None) -> str:
-    """Return how far a suppression may be from the one that loses least."""
-    from privrelease.report.view.numbers import percent
+    """Return how far a suppression may be from the one that loses least.
+
+    >>> _above_least(3, 3), _above_least(4, 3)
+    ('at the minimum', 'at most 33.4 % above the minimum')
+    """
+    from privrelease.report.view.numbers import percent_up
 
     if least is None:
         return "no bound known"
-    return "at the minimum" if lost <= least else f"at most {percent(Fraction(lost - least, max(least, 1)))} above the minimum"
+    return (
+        "at the minimum" if lost <= least else f"at most {percent_up(Fraction(lost - least, max(least, 1)))} above the minimum"
+    )
 
 
 def _would_fail(found: Forecast) -> bool:

@@ -130,10 +130,11 @@ def _noise(audit: AuditResult) -> list[Sentence]:
     assert facts is not None  # the caller has looked
     if facts.noise != "secret":
         return [(f"dp.noise.{facts.noise}", {})]
-    factor = numbers.number(Fraction(f"{exp(float(Fraction(facts.epsilon))):.3g}"))
+    factor = numbers.number(numbers.rounded_up(Fraction(exp(float(Fraction(facts.epsilon)))), 3))
     said: list[Sentence] = [("plain.noise" if audit.synthetic is None else "plain.noise_model", {"factor": factor})]
     if Fraction(facts.delta):
-        said.append(("plain.noise_delta", {"delta": f"{float(Fraction(facts.delta)):.1g}".replace("e-0", "e-")}))
+        delta = float(numbers.rounded_up(Fraction(facts.delta), 1))
+        said.append(("plain.noise_delta", {"delta": f"{delta:.1g}".replace("e-0", "e-")}))
     if facts.budget is not None and facts.budget.cap_epsilon is not None:
         spent, cap = Fraction(facts.budget.after_epsilon), Fraction(facts.budget.cap_epsilon)
         said.append(("plain.spent", {"spent": numbers.number(spent), "cap": numbers.number(cap)}))

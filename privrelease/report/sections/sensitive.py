@@ -58,7 +58,7 @@ def _attackers(threat: ThreatResult, catalogue: Catalogue) -> AttackersRow:
             return Shown(numbers.percent(value), str(value))
         if bound is None:
             return Shown(catalogue.text("word.not_measured"), gap=True)
-        return Shown(catalogue.plain("risk.at_most", risk=numbers.percent(bound)), str(bound))
+        return Shown(catalogue.plain("risk.at_most", risk=numbers.percent_up(bound)), str(bound))
 
     k, classes = exact(after.k), exact(after.classes)
     records = exact(after.records if after.persons is None else after.persons)

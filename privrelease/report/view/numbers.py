@@ -21,7 +21,20 @@ if TYPE_CHECKING:
 
     from privrelease.texts.catalogue import Catalogue
 
-__all__ = ["beside", "count", "limit", "marked", "number", "part_of", "percent", "percent_up", "risk", "unbroken", "written_in"]
+__all__ = [
+    "beside",
+    "count",
+    "limit",
+    "marked",
+    "number",
+    "part_of",
+    "percent",
+    "percent_up",
+    "risk",
+    "rounded_up",
+    "unbroken",
+    "written_in",
+]
 
 _MOST_DECIMALS = 9
 
@@ -95,6 +108,19 @@ def percent_up(share: Fraction) -> str:
     ('33.4 %', '10 %', '0.1 %', '250 %')
     """
     return percent(Fraction(ceil(share * 1000), 1000))
+
+
+def rounded_up(value: Fraction, digits: int) -> Fraction:
+    """Round a number of at least 0 up to ``digits`` significant digits: what is at most this is never more than what is written.
+
+    >>> [str(rounded_up(Fraction(v), 3)) for v in ("1.2214", "20.0855", "2.5", "1234", "0")]
+    ['123/100', '201/10', '5/2', '1240', '0']
+    """
+    if value <= 0:
+        return value
+    leading = (Decimal(value.numerator) / Decimal(value.denominator)).adjusted()
+    step = Fraction(10) ** (leading + 1 - digits)
+    return ceil(value / step) * step
 
 
 def _percent(share: Fraction, decimals: int = 1) -> str:

@@ -36,6 +36,16 @@ def test_attackers_without_a_population_are_bounded_by_the_prosecutor(audit):
     assert row.expected.text == "2 of 10"
 
 
+def test_what_a_risk_is_at_most_is_rounded_up(audit):
+    """Classes of 3 and 27: a risk of 1/3 is above 33.3 %, one of 2/30 above 6.6 %."""
+    facts = counted(k=(3, "count"), records=(30, "count"), classes=(2, "count"), highest=(Fraction(1, 3), "risk"))
+    threat = audit.threats[0]
+    after = threat.after.model_copy(update={**facts, "further": {}})
+    one = audit.model_copy(update={"threats": (threat.model_copy(update={"after": after, "attacker": "prosecutor"}),)})
+    (row,) = attackers(one, TEXTS)
+    assert (row.prosecutor.text, row.journalist.text, row.marketer.text) == ("33.3 %", "at most 33.4 %", "at most 6.7 %")
+
+
 def test_right_guesses_are_of_persons_where_some_are_in_several_classes(audit):
     """Persons a and b in one class, a alone in another: 1 and 1/2, so 3/4 on average of 2 persons, though classes count 3."""
     facts = counted(

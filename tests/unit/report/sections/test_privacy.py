@@ -225,3 +225,15 @@ def test_the_burn_down_falls_to_what_is_left_and_never_below_its_floor():
     assert chart.last.endswith(f"V{chart.base}H{chart.right}")
     over = steps("c", "t", "d", [Fraction(1), Fraction(-1)], labels=("a", "a"), axis_label="x", end="")
     assert over.last == f"M{(chart.left + chart.right) // 2} 14V{chart.base}H{chart.right}"
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "delta", "factor", "chance"),
+    [("0.2", "0.0000014", "1.23", "2e-6"), ("0.001", "0.000001", "1.01", "1e-6"), ("3", "0.00015", "20.1", "0.0002")],
+)
+def test_what_a_promise_is_at_most_is_rounded_up(page, epsilon, delta, factor, chance):
+    """e^0.2 = 1.2214, e^0.001 = 1.0010, e^3 = 20.086."""
+    html, _ = page(facts(query("n", group(41))).model_copy(update={"epsilon": epsilon, "delta": delta}))
+    text = re.sub(r"<[^>]*>", "", html)
+    assert f"by a factor of at most {factor}." in text
+    assert f"is at most about {chance}." in text
