@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import time
-from fractions import Fraction
 
 from privrelease.ledger.open import create_ledger, open_ledger
 from privrelease.ledger.verify import verify
@@ -50,16 +49,17 @@ def test_a_process_killed_between_reserve_and_commit_gives_nothing_back(durable,
 
 def test_a_kill_at_any_moment_of_a_reservation_loses_nothing_that_was_granted(durable) -> None:
     durable.create("1000")
-    for delay in (0.0, 0.003, 0.007, 0.011):
-        before = durable.open().balance("patients").spent.epsilon.value
+    told = 0
+    for kills, delay in enumerate((0.0, 0.003, 0.007, 0.011), 1):
         process = durable.run("spend.py", "1")
         process.stdout.readline()
         time.sleep(delay)
         os.kill(process.pid, signal.SIGKILL)
-        granted = 1 + len(process.communicate()[0].split())
+        told += 1 + len(process.communicate()[0].split())
         ledger = durable.open()
-        spent = ledger.balance("patients").spent.epsilon.value - before
-        assert spent - granted in {Fraction(0), Fraction(1)}  # one more may have been on disk and not yet told
+        spent = ledger.balance("patients").spent.epsilon.value
+        # one more of each may be on disk and not yet told; a server may finish it after its client is dead
+        assert spent - told in range(kills + 1)
         assert not verify(ledger).problems
 
 
