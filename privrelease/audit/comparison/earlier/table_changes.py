@@ -3,7 +3,8 @@
 One person joins, and the difference of two sums is that person's value. So a difference must satisfy every rule of the table: enough
 contributors, none of whom dominates it or can be estimated, no group whose changes all share one key. Where the rows that the earlier table was made of
 can be read, contributors are the persons whose contribution is not the same in both states. Where they cannot, a difference is taken to be
-of one contributor, or of as many as a change of the count proves: n rows are of n / m persons at least, m being the most rows of one person.
+of one contributor, or of as many as a change of the count proves: n rows are of n / m persons at least, m being the most rows of one person. Of a sum
+or mean rows prove contributors only if they joined and no row lacks a value now: of those that left no one knows whether they had one.
 
 A difference is known where both tables print a figure, as such or as the sum of parts that are all printed, where a total leaves one part
 open, and for the sum of the parts that a total leaves open together.
@@ -23,7 +24,7 @@ from privrelease.disclosure.tables.rules import group_is_safe
 from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from privrelease.audit.tables.previous_releases import CellKeys, PrintedCells
     from privrelease.plan.tables.plan import TablePlan
@@ -72,8 +73,11 @@ def small_differences(
     by: Sequence[str],
     before: PrintedCells,
     changes: Changes | None,
+    complete: Collection[str] = (),
 ) -> list[tuple[CellKeys, ...]]:
-    """Return the differences, each of one cell or of several together, that break a rule of the table."""
+    """Return the differences, each of one cell or of several together, that break a rule of the table. ``complete``: columns added up of which no
+    row lacks a value now.
+    """
     common = tuple(name for name in plan.by if name in by)
     box = _Box(common, tuple(keys for name, keys in zip(plan.by, plan.keys, strict=True) if name in common))
     box.relate()
@@ -81,7 +85,7 @@ def small_differences(
     ours = _derived(box, plan.by, plan.keys, printed)
     earlier = _derived(box, by, [tuple(one) for one in theirs], before)
     counts = _gaps(_COUNT, ours, earlier)
-    judge = _Judge(plan, box, changes, _with_rest(box, counts))
+    judge = _Judge(plan, box, changes, _with_rest(box, counts), complete)
     found: dict[tuple[CellKeys, ...], None] = {}
     if plan.round_up == 1:
         found |= dict.fromkeys(group for group, gap in judge.counts.items() if gap and not judge.is_safe(group, gap, None))
@@ -175,6 +179,7 @@ class _Judge:
     box: _Box
     changes: Changes | None
     counts: dict[tuple[CellKeys, ...], Fraction]
+    complete: Collection[str]
 
     def is_safe(self, group: tuple[CellKeys, ...], gap: Fraction, name: str | None, column: str = "") -> bool:
         """Return True if a difference could be published as a cell. ``name``: of the figure, None for the count; ``column``:
@@ -188,9 +193,11 @@ class _Judge:
             return group_is_safe(rules, len(parts), [(sum(ordered), ordered)] if column else [])
         if column and rules.largest:
             return False
-        unit, rows = self.plan.unit, abs(self.counts.get(group, Fraction(0)))
+        unit, rows = self.plan.unit, self.counts.get(group, Fraction(0))
+        if column and (rows < 0 or column not in self.complete):
+            rows = Fraction(0)
         most = 1 if unit is None else unit.max_rows
-        persons = 1 if most is None else max(1, ceil(rows / most))
+        persons = 1 if most is None else max(1, ceil(abs(rows) / most))
         return persons >= rules.min_count
 
     def _explained(self, group: tuple[CellKeys, ...], gap: Fraction, name: str | None, column: str) -> np.ndarray | None:

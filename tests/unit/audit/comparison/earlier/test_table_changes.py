@@ -69,10 +69,11 @@ CROWD = {**PEOPLE, **{90 + i: ("n", "f", 100 + i) for i in range(5)}}
 
 def judged(now, before, by=("area",), before_by=None, *, readable=True, margins=False, before_margins=False, **more):
     figures = more.pop("figures", ("count", "sum_pay"))
+    complete = more.pop("complete", ("pay",))
     mine = table(now, by, margins=margins, figures=figures)
     theirs = table(before, before_by or by, margins=before_margins, figures=figures)
     known = changes(now, before, by) if readable else None
-    return small_differences(plan(by, figures=figures, **more), mine, before_by or by, theirs, known)
+    return small_differences(plan(by, figures=figures, **more), mine, before_by or by, theirs, known, complete)
 
 
 NORTH = frozenset({("area", "n")})
@@ -98,6 +99,15 @@ def test_one_person_is_a_difference_that_is_not_safe(now, readable, figures):
 @pytest.mark.parametrize("readable", [True, False])
 def test_enough_persons_may_join_under_a_minimum_count(readable):
     assert judged(CROWD, PEOPLE, readable=readable) == []
+
+
+def test_rows_that_may_lack_a_value_prove_no_contributor_of_a_sum():
+    """Five join, of whom perhaps one has a value: the difference of the sums is that value. Of five that left no one knows how many had one."""
+    for figures in (("count", "sum_pay"), ("count", "mean_pay")):
+        assert (NORTH,) in judged(CROWD, PEOPLE, readable=False, figures=figures, complete=())
+        assert (NORTH,) in judged(PEOPLE, CROWD, readable=False, figures=figures)
+    for now, before in ((CROWD, PEOPLE), (PEOPLE, CROWD)):
+        assert judged(now, before, readable=False, figures=("count",), complete=()) == []
 
 
 def test_no_difference_is_no_cell():
