@@ -26,8 +26,10 @@ from privrelease.value_classes import dataclass
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
+    from numpy.typing import NDArray
+
     from privrelease.audit.tables.previous_releases import CellKeys, PrintedCells
-    from privrelease.plan.tables.plan import TablePlan
+    from privrelease.plan.tables.plan import MeasurePlan, TablePlan
     from privrelease.relational.tables import Contributions
 
 __all__ = ["Changes", "small_differences"]
@@ -187,6 +189,9 @@ class _Judge:
         """
         explained = self._explained(group, gap, name, column)
         rules = self.plan.rules
+        two = next((one for one in self.plan.measures if column and one.name == name and one.two_values is not None), None)
+        if two is not None and not self._two_are_safe(group, gap, two):
+            return False
         if explained is not None:
             parts = np.abs(explained[explained != 0])
             ordered = sorted((int(part) for part in parts), reverse=True)
@@ -200,11 +205,39 @@ class _Judge:
         persons = 1 if most is None else max(1, ceil(abs(rows) / most))
         return persons >= rules.min_count
 
+    def _two_are_safe(self, group: tuple[CellKeys, ...], gap: Fraction, figure: MeasurePlan) -> bool:
+        """Return True if the numbers of who has the one and who has the other of two values changed by enough persons each, or not at all. Such
+        a sum gives both away (see :mod:`privrelease.disclosure.tables.two_values`).
+        """
+        column, unit = figure.column or "", self.plan.unit
+        summed = self._explained(group, gap, figure.name, column)
+        if summed is not None and self.changes is not None:
+            valued = self._by_person(group, self.changes.found.known[self.changes.sums.index(column)])
+            higher = summed - figure.low * valued
+            changed = [int(np.count_nonzero(side)) for side in (higher, valued - higher)]
+        else:
+            rows, most = self.counts.get(group, Fraction(0)), 1 if unit is None else unit.max_rows
+            if figure.kind == "mean" or rows <= 0 or most is None or column not in self.complete:
+                return False
+            more = gap / figure.grid - figure.low * rows
+            changed = [ceil(abs(side) / most) for side in (more, rows - more)]
+        return all(many == 0 or many >= self.plan.rules.min_count for many in changed)
+
     def _explained(self, group: tuple[CellKeys, ...], gap: Fraction, name: str | None, column: str) -> np.ndarray | None:
         """Return each person's changes in a group of cells; None where they are not known, or are not what the figures show."""
         changes = self.changes
         if changes is None or (column and column not in changes.sums) or (name is not None and not column):
             return None
+        found = self._by_person(group, changes.found.rows if name is None else changes.found.sums[changes.sums.index(column)])
+        grid = next((one.grid for one in self.plan.measures if one.name == name), Fraction(1))
+        if (name is None or name.startswith(_SUM)) and int(found.sum()) * grid != gap:
+            return None
+        return found
+
+    def _by_person(self, group: tuple[CellKeys, ...], values: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Add up what each person with a change in a group of cells changed of ``values``, given by entry."""
+        assert self.changes is not None  # the caller has looked
+        changes = self.changes
         inside = np.zeros(len(changes.found.cells), np.bool_)
         places = np.unravel_index(changes.found.cells, tuple(map(len, changes.keys)))
         for cell in group:
@@ -213,12 +246,8 @@ class _Judge:
                 side = changes.by.index(key_name)
                 mine &= places[side] == changes.keys[side].index(key)
             inside |= mine
-        values = changes.found.rows if name is None else changes.found.sums[changes.sums.index(column)]
         persons = changes.found.persons[inside]
         _, code = np.unique(persons, return_inverse=True)
         found = np.zeros(int(code.max(initial=-1)) + 1, np.int64)
         np.add.at(found, code, values[inside])
-        grid = next((one.grid for one in self.plan.measures if one.name == name), Fraction(1))
-        if (name is None or name.startswith(_SUM)) and int(found.sum()) * grid != gap:
-            return None
         return found
