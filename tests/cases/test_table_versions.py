@@ -54,3 +54,20 @@ def test_six_who_join_pass_where_the_earlier_file_is_kept_and_fail_where_it_is_g
     ran = case("run", "policy.yaml")
     assert ran.code == 1
     assert check(case)["outcome"] == "fail"
+
+
+def test_one_value_of_six_who_join_is_a_difference_of_one(case, shared):
+    """The earlier file is gone: that six joined shows in the count, and not that one of them alone has an income."""
+    text = (shared / "cases" / CASE / "policy.yaml").read_text(encoding="utf-8")
+    text = text.replace("[{sum: inc}]", "[{count: true}, {sum: inc}]").replace(", p_percent: 0.1", "")
+    text = text.replace("{column: pid}", "{column: pid, max_rows: 1}")
+    original = rows(case, "input.csv")
+    for version, incomes, code in (
+        ("v1", (), 0),
+        ("v2", (777, "", "", "", "", ""), 1),
+        ("v3", (777, 101, 102, 103, 104, 105), 0),
+    ):
+        more = [f"q{i},n,{income}" for i, income in enumerate(incomes)]
+        (case.folder / "input.csv").write_text("\n".join([*original, *more]) + "\n", encoding="utf-8")
+        (case.folder / "policy.yaml").write_text(text.replace("snapshot: v1", f"snapshot: {version}"), encoding="utf-8")
+        assert (case("run", "policy.yaml").code, version) == (code, version)

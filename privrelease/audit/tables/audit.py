@@ -111,6 +111,7 @@ def audit_table(
         evidence.linked,
         evidence.changes,
         table_beside_rows(evidence, earlier.releases, engine),
+        evidence.complete,
     )
     return with_earlier(audit, beside, plan)
 

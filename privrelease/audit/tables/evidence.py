@@ -105,6 +105,14 @@ class TableEvidence:
         return found
 
     @property
+    def complete(self) -> frozenset[str]:
+        """Return the columns added up of which no row of the table lacks a value."""
+        if self.cells is None:
+            return frozenset()
+        whole = (self.cells.known_rows == self.cells.rows).all(axis=1).tolist()
+        return frozenset(name for name, every in zip(self.plan.query.sums, whole, strict=True) if every)
+
+    @property
     def places(self) -> list[tuple[tuple[str, ...], str]]:
         """Keys and totals of every cell, in order."""
         return places_of(self.plan)

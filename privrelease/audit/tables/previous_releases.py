@@ -88,6 +88,7 @@ def beside_tables(
     linked: Collection[str] = (),
     changes: Mapping[str, Changes] | None = None,
     rows: Sequence[tuple[EarlierRelease, TableVerdict]] = (),
+    complete: Collection[str] = (),
 ) -> PreviousReleaseFindings:
     """Compare a table with every earlier one.
 
@@ -95,12 +96,12 @@ def beside_tables(
     not read: cells that are given back are then those that the earlier table prints, and what follows from them is not known. ``linked``: names of
     those that the table's own audit looked at together with it: without a cell in common there is nothing more to compare, and their differences
     were judged as cells that no table prints. ``changes``: what changed since the earlier tables whose rows can still be read,
-    by their names. ``rows``: earlier releases of rows, and what each gives back.
+    by their names. ``rows``: earlier releases of rows, and what each gives back. ``complete``: columns added up of which no row lacks a value.
     """
     known = changes or {}
     apart = [one for one, _ in rows]
     found = [
-        _compared(plan, printed, judged, suppressed, one, known.get(one.name), linked=one.name in linked)
+        _compared(plan, printed, judged, suppressed, one, known.get(one.name), complete, linked=one.name in linked)
         for one in earlier.releases
         if one not in apart
     ]
@@ -130,6 +131,7 @@ def _compared(
     suppressed: NDArray[np.bool_] | None,
     one: EarlierRelease,
     changes: Changes | None,
+    complete: Collection[str],
     *,
     linked: bool,
 ) -> _Found:
@@ -151,7 +153,7 @@ def _compared(
         for name, figure in figures.items()
         if figure is not None and known[cell].get(name) is not None
     ]
-    differ = _few(plan, both) if linked else small_differences(plan, printed, by, before, changes)
+    differ = _few(plan, both) if linked else small_differences(plan, printed, by, before, changes, complete)
     if not any(known.values()) and linked:
         return _Found(compared(one, "combined", say("one_state")))
     if not any(known.values()) and not differ and not set(plan.by) & set(by):

@@ -3,7 +3,8 @@
 One person joins, and the difference of two sums is that person's value. So a difference must satisfy every rule of the table: enough
 contributors, none of whom dominates it or can be estimated, no group whose changes all share one key. Where the rows that the earlier table was made of
 can be read, contributors are the persons whose contribution is not the same in both states. Where they cannot, a difference is taken to be
-of one contributor, or of as many as a change of the count proves: n rows are of n / m persons at least, m being the most rows of one person.
+of one contributor, or of as many as a change of the count proves: n rows are of n / m persons at least, m being the most rows of one person. Of a sum
+or mean rows prove contributors only if they joined and no row lacks a value now: of those that left no one knows whether they had one.
 
 A difference is known where both tables print a figure, as such or as the sum of parts that are all printed, where a total leaves one part
 open, and for the sum of the parts that a total leaves open together.
@@ -23,10 +24,12 @@ from privrelease.disclosure.tables.rules import group_is_safe
 from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
+
+    from numpy.typing import NDArray
 
     from privrelease.audit.tables.previous_releases import CellKeys, PrintedCells
-    from privrelease.plan.tables.plan import TablePlan
+    from privrelease.plan.tables.plan import MeasurePlan, TablePlan
     from privrelease.relational.tables import Contributions
 
 __all__ = ["Changes", "small_differences"]
@@ -72,8 +75,11 @@ def small_differences(
     by: Sequence[str],
     before: PrintedCells,
     changes: Changes | None,
+    complete: Collection[str] = (),
 ) -> list[tuple[CellKeys, ...]]:
-    """Return the differences, each of one cell or of several together, that break a rule of the table."""
+    """Return the differences, each of one cell or of several together, that break a rule of the table. ``complete``: columns added up of which no
+    row lacks a value now.
+    """
     common = tuple(name for name in plan.by if name in by)
     box = _Box(common, tuple(keys for name, keys in zip(plan.by, plan.keys, strict=True) if name in common))
     box.relate()
@@ -81,7 +87,7 @@ def small_differences(
     ours = _derived(box, plan.by, plan.keys, printed)
     earlier = _derived(box, by, [tuple(one) for one in theirs], before)
     counts = _gaps(_COUNT, ours, earlier)
-    judge = _Judge(plan, box, changes, _with_rest(box, counts))
+    judge = _Judge(plan, box, changes, _with_rest(box, counts), complete)
     found: dict[tuple[CellKeys, ...], None] = {}
     if plan.round_up == 1:
         found |= dict.fromkeys(group for group, gap in judge.counts.items() if gap and not judge.is_safe(group, gap, None))
@@ -175,6 +181,7 @@ class _Judge:
     box: _Box
     changes: Changes | None
     counts: dict[tuple[CellKeys, ...], Fraction]
+    complete: Collection[str]
 
     def is_safe(self, group: tuple[CellKeys, ...], gap: Fraction, name: str | None, column: str = "") -> bool:
         """Return True if a difference could be published as a cell. ``name``: of the figure, None for the count; ``column``:
@@ -182,22 +189,55 @@ class _Judge:
         """
         explained = self._explained(group, gap, name, column)
         rules = self.plan.rules
+        two = next((one for one in self.plan.measures if column and one.name == name and one.two_values is not None), None)
+        if two is not None and not self._two_are_safe(group, gap, two):
+            return False
         if explained is not None:
             parts = np.abs(explained[explained != 0])
             ordered = sorted((int(part) for part in parts), reverse=True)
             return group_is_safe(rules, len(parts), [(sum(ordered), ordered)] if column else [])
         if column and rules.largest:
             return False
-        unit, rows = self.plan.unit, abs(self.counts.get(group, Fraction(0)))
+        unit, rows = self.plan.unit, self.counts.get(group, Fraction(0))
+        if column and (rows < 0 or column not in self.complete):
+            rows = Fraction(0)
         most = 1 if unit is None else unit.max_rows
-        persons = 1 if most is None else max(1, ceil(rows / most))
+        persons = 1 if most is None else max(1, ceil(abs(rows) / most))
         return persons >= rules.min_count
+
+    def _two_are_safe(self, group: tuple[CellKeys, ...], gap: Fraction, figure: MeasurePlan) -> bool:
+        """Return True if the numbers of who has the one and who has the other of two values changed by enough persons each, or not at all. Such
+        a sum gives both away (see :mod:`privrelease.disclosure.tables.two_values`).
+        """
+        column, unit = figure.column or "", self.plan.unit
+        summed = self._explained(group, gap, figure.name, column)
+        if summed is not None and self.changes is not None:
+            valued = self._by_person(group, self.changes.found.known[self.changes.sums.index(column)])
+            higher = summed - figure.low * valued
+            changed = [int(np.count_nonzero(side)) for side in (higher, valued - higher)]
+        else:
+            rows, most = self.counts.get(group, Fraction(0)), 1 if unit is None else unit.max_rows
+            if figure.kind == "mean" or rows <= 0 or most is None or column not in self.complete:
+                return False
+            more = gap / figure.grid - figure.low * rows
+            changed = [ceil(abs(side) / most) for side in (more, rows - more)]
+        return all(many == 0 or many >= self.plan.rules.min_count for many in changed)
 
     def _explained(self, group: tuple[CellKeys, ...], gap: Fraction, name: str | None, column: str) -> np.ndarray | None:
         """Return each person's changes in a group of cells; None where they are not known, or are not what the figures show."""
         changes = self.changes
         if changes is None or (column and column not in changes.sums) or (name is not None and not column):
             return None
+        found = self._by_person(group, changes.found.rows if name is None else changes.found.sums[changes.sums.index(column)])
+        grid = next((one.grid for one in self.plan.measures if one.name == name), Fraction(1))
+        if (name is None or name.startswith(_SUM)) and int(found.sum()) * grid != gap:
+            return None
+        return found
+
+    def _by_person(self, group: tuple[CellKeys, ...], values: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Add up what each person with a change in a group of cells changed of ``values``, given by entry."""
+        assert self.changes is not None  # the caller has looked
+        changes = self.changes
         inside = np.zeros(len(changes.found.cells), np.bool_)
         places = np.unravel_index(changes.found.cells, tuple(map(len, changes.keys)))
         for cell in group:
@@ -206,12 +246,8 @@ class _Judge:
                 side = changes.by.index(key_name)
                 mine &= places[side] == changes.keys[side].index(key)
             inside |= mine
-        values = changes.found.rows if name is None else changes.found.sums[changes.sums.index(column)]
         persons = changes.found.persons[inside]
         _, code = np.unique(persons, return_inverse=True)
         found = np.zeros(int(code.max(initial=-1)) + 1, np.int64)
         np.add.at(found, code, values[inside])
-        grid = next((one.grid for one in self.plan.measures if one.name == name), Fraction(1))
-        if (name is None or name.startswith(_SUM)) and int(found.sum()) * grid != gap:
-            return None
         return found

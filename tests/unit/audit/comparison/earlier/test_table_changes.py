@@ -16,14 +16,16 @@ from privrelease.relational.tables import Contributions
 KEYS = {"area": ("n", "s"), "sex": ("f", "m")}
 
 
-def plan(by=("area",), rules=None, max_rows=1, figures=("count", "sum_pay")):
+def plan(by=("area",), rules=None, max_rows=1, figures=("count", "sum_pay"), two=None):
     return SimpleNamespace(
         by=by,
         keys=tuple(KEYS[name] for name in by),
         rules=rules or CellRules(3),
         round_up=1,
         unit=SimpleNamespace(column="id", max_rows=max_rows),
-        measures=[SimpleNamespace(name=name, grid=Fraction(1)) for name in figures],
+        measures=[
+            SimpleNamespace(name=name, kind=name[:4], column="pay", grid=Fraction(1), two_values=two, low=0) for name in figures
+        ],
     )
 
 
@@ -69,10 +71,11 @@ CROWD = {**PEOPLE, **{90 + i: ("n", "f", 100 + i) for i in range(5)}}
 
 def judged(now, before, by=("area",), before_by=None, *, readable=True, margins=False, before_margins=False, **more):
     figures = more.pop("figures", ("count", "sum_pay"))
+    complete = more.pop("complete", ("pay",))
     mine = table(now, by, margins=margins, figures=figures)
     theirs = table(before, before_by or by, margins=before_margins, figures=figures)
     known = changes(now, before, by) if readable else None
-    return small_differences(plan(by, figures=figures, **more), mine, before_by or by, theirs, known)
+    return small_differences(plan(by, figures=figures, **more), mine, before_by or by, theirs, known, complete)
 
 
 NORTH = frozenset({("area", "n")})
@@ -98,6 +101,27 @@ def test_one_person_is_a_difference_that_is_not_safe(now, readable, figures):
 @pytest.mark.parametrize("readable", [True, False])
 def test_enough_persons_may_join_under_a_minimum_count(readable):
     assert judged(CROWD, PEOPLE, readable=readable) == []
+
+
+def test_rows_that_may_lack_a_value_prove_no_contributor_of_a_sum():
+    """Five join, of whom perhaps one has a value: the difference of the sums is that value. Of five that left no one knows how many had one."""
+    for figures in (("count", "sum_pay"), ("count", "mean_pay")):
+        assert (NORTH,) in judged(CROWD, PEOPLE, readable=False, figures=figures, complete=())
+        assert (NORTH,) in judged(PEOPLE, CROWD, readable=False, figures=figures)
+    for now, before in ((CROWD, PEOPLE), (PEOPLE, CROWD)):
+        assert judged(now, before, readable=False, figures=("count",), complete=()) == []
+
+
+@pytest.mark.parametrize("readable", [True, False])
+@pytest.mark.parametrize(("ones", "zeros", "safe"), [(3, 0, True), (3, 3, True), (0, 3, True), (1, 3, False), (3, 1, False)])
+def test_a_changed_sum_of_two_values_is_two_changed_counts(readable, ones, zeros, safe):
+    """Of four who join three have a 1: that one has a 0 is a cell of one, as it would be in a table."""
+    before = {i: (area, sex, i % 2) for i, (area, sex, _) in PEOPLE.items()}
+    now = {**before, **{90 + i: ("n", "f", int(i < ones)) for i in range(ones + zeros)}}
+    assert ((NORTH,) not in judged(now, before, readable=readable, two=(0, 1))) == safe
+    if not readable:
+        assert (NORTH,) in judged(now, before, readable=False, two=(0, 1), complete=()) or not ones
+        assert (NORTH,) in judged(now, before, readable=False, two=(0, 1), figures=("count", "mean_pay"))
 
 
 def test_no_difference_is_no_cell():
