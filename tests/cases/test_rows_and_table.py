@@ -133,6 +133,20 @@ def test_sums_follow_where_the_rows_show_what_is_added_up(case, shows, code):
     assert ran.code == code, ran.err
 
 
+@pytest.mark.parametrize("first", ["rows", "cells"])
+def test_rows_that_narrow_a_suppressed_sum_down_wait_for_a_person(case, first):
+    """Fees of all persons of a district, less the printed sum of one half of them, are the sum of the other half: no one else may be in neither."""
+    source(case, few())
+    case.policy(policy(measures="{sum: fee}", drop="{drop: [allergic]}, ").replace("margins: true", "margins: false"))
+    assert case("run", "policy.yaml", "--release", first).code == 0
+    ran = case("run", "policy.yaml", "--release", other_than(first))
+    assert ran.code == 5, ran.err
+    assert outcome(case) == "not_evaluated"
+    told = [check["message"] for check in case.audit()["checks"] if check["id"] == GIVEN]
+    assert "how far the rows narrow down suppressed sums (sum_fee)" in told[0]
+    assert not (case.folder / "out" / f"{other_than(first)}.csv").exists()
+
+
 def test_a_second_policy_of_the_same_population_hides_nothing(case):
     source(case, few())
     case.policy(policy())

@@ -6,7 +6,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from privrelease.audit.comparison.earlier.rows_and_table import RowsOut, TableShown, TableVerdict, cells_by_rows, same_source
+from privrelease.audit.comparison.earlier.rows_and_table import (
+    CellsByRows,
+    RowsOut,
+    TableShown,
+    TableVerdict,
+    cells_by_rows,
+    same_source,
+)
 from privrelease.audit.tables.evidence import TableTarget, agrees, cell_value, table_evidence
 from privrelease.audit.tables.previous_releases import given_back, printed_in
 from privrelease.disclosure.tables.figures import known_of, needs
@@ -23,6 +30,7 @@ if TYPE_CHECKING:
     from privrelease.audit.tables.evidence import TableEvidence
     from privrelease.engine.protocol.audit import MeasuringEngine
     from privrelease.plan.model import Plan
+    from privrelease.texts.sentences import Said
 
 __all__ = ["table_beside_rows", "table_judge"]
 
@@ -101,7 +109,12 @@ def _verdict(evidence: TableEvidence, rows: RowsOut, engine: MeasuringEngine) ->
     learnt = cells_by_rows(shown, rows, engine)
     if not learnt.agree:
         return TableVerdict(agree=learnt.agree)
-    return TableVerdict(tuple(given_back(plan, cells, learnt.known, judged, suppressed, _WORDS)))
+    return TableVerdict(tuple(given_back(plan, cells, learnt.known, judged, suppressed, _WORDS)), unjudged=_open(learnt))
+
+
+def _open(learnt: CellsByRows) -> Said | None:
+    """Say which suppressed sums the rows narrow down, which no one has judged; None where there is none."""
+    return say("narrowed_sums", figures=listed(sorted(learnt.narrowed))) if learnt.narrowed else None
 
 
 def _added(plan: TablePlan) -> dict[str, str]:
@@ -122,4 +135,4 @@ def _any_hidden(shown: TableShown, rows: RowsOut, engine: MeasuringEngine) -> Ta
     if not learnt.agree:
         return TableVerdict(agree=learnt.agree)
     given = sum(bool(learnt.known[cell]) for cell in shown.printed if shown.hides(cell))
-    return TableVerdict((say(_WORDS[0], cells=say("n_cells", n=given)),) if given else ())
+    return TableVerdict((say(_WORDS[0], cells=say("n_cells", n=given)),) if given else (), unjudged=_open(learnt))

@@ -6,7 +6,8 @@ holds. Rows that were left out of the file can be anywhere. Of every way in whic
 is right, he keeps all. A suppressed count that is the same in all of them is given back. Bounds are those of :class:`Polytope`, whole
 numbers. Where no way is right, rows and table are not of one state of the data, and nothing follows.
 
-A sum follows from rows that show its column and can be in one cell only. How many are in a cell is no figure of a table of sums alone: that is a
+A sum follows from rows that show its column and can be in one cell only. Where they can be in several, they narrow a suppressed sum down (their
+total less what is printed), and how far is not computed: such figures are named as open, for a person to decide. How many are in a cell is no figure of a table of sums alone: that is a
 matter of the rows, which have threats of their own.
 """
 
@@ -85,11 +86,12 @@ class TableShown:
 @dataclass(frozen=True, slots=True)
 class CellsByRows:
     """Figures of cells that follow from rows and table together, by cell. ``agree``: False where no rows fit what the table prints, None
-    where too much is open to be looked at; nothing is known then.
+    where too much is open to be looked at; nothing is known then. ``narrowed``: suppressed figures that add up a column of the rows and are not known.
     """
 
     known: Mapping[Cell, frozenset[str]] = field(default_factory=dict)
     agree: bool | None = True
+    narrowed: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,11 +260,13 @@ class _Attack:
         except ValueError:
             return CellsByRows(agree=False)
         known = {}
-        for cell in self._table.printed:
+        narrowed = set[str]()
+        for cell, printed in self._table.printed.items():
             inner = list(self._within(cell))
             closed = not self._open[inner].any()
             figures = {figure for figure, whole in summed.items() if closed and whole[inner].all()}
-            if _COUNT in self._table.printed[cell] and cell in ends and ends[cell][1] - ends[cell][0] < widths[cell]:
+            if _COUNT in printed and cell in ends and ends[cell][1] - ends[cell][0] < widths[cell]:
                 figures.add(_COUNT)
             known[cell] = frozenset(figures)
-        return CellsByRows(known)
+            narrowed |= {figure for figure in summed if printed.get(figure, 0) is None and figure not in figures}
+        return CellsByRows(known, narrowed=frozenset(narrowed))
