@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from privrelease.audit.attacks.records import UNIT, Attribute, Tuples, nearest
+from privrelease.audit.attacks.nearest import UNIT, nearest
+from privrelease.audit.attacks.records import Attribute, Tuples
 from privrelease.audit.attacks.singling_out import Condition, isolated
 from privrelease.audit.microdata.generalised.covers import coverer
 from privrelease.disclosure.classes.class_sizes import ClassSizes

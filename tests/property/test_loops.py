@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from privrelease.audit.attacks.nearest import nearest_in_loops, nearest_of_all
 from privrelease.disclosure.classes import plain_join
 from privrelease.disclosure.classes.equivalence_classes import ClassTable
 from privrelease.disclosure.classes.tries import build_trie
@@ -121,3 +123,14 @@ def test_the_join_sums_the_same_to_the_last_bit(seed, q, n, values, floats):
         join(trie.depth, nodes, nodes, weights, trie.offset, trie.parent, trie.label, total)
         totals.append(total.tobytes())
     assert totals[0] == totals[1]
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 2**32), st.integers(1, 6), st.integers(1, 60), st.integers(1, 90), st.integers(1, 6))
+def test_the_nearest_records_are_the_same_with_either(seed, columns, targets, records, most):
+    """Costs are few and small, so that many records are equally near."""
+    random = np.random.default_rng(seed)
+    costs = [random.integers(0, most, (targets, random.integers(1, 9))) for _ in range(columns)]
+    codes = [random.integers(0, cost.shape[1], records, dtype=np.int32) for cost in costs]
+    one, other = (found(costs, codes) for found in (partial(nearest_in_loops, compiled), nearest_of_all))
+    assert [values.tolist() for values in one] == [values.tolist() for values in other]

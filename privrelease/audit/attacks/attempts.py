@@ -12,9 +12,10 @@ from privrelease.audit.attacks.closest_record import distance
 from privrelease.audit.attacks.inference import InferenceAttack
 from privrelease.audit.attacks.linkability import Halves
 from privrelease.audit.attacks.membership import GUESSING, member_rates
+from privrelease.audit.attacks.nearest import nearest
 from privrelease.audit.attacks.rates import Rate
 from privrelease.audit.attacks.record_linkage import guess_rate, links
-from privrelease.audit.attacks.records import Attribute, Tuples, nearest
+from privrelease.audit.attacks.records import Attribute, Tuples
 from privrelease.audit.attacks.sampling import drawn_rows
 from privrelease.audit.attacks.singling_out import (
     isolated,

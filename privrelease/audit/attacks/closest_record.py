@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from privrelease.audit.attacks.records import Attribute, Tuples, nearest
+from privrelease.audit.attacks.nearest import nearest
+from privrelease.audit.attacks.records import Attribute, Tuples
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from privrelease.audit.attacks.nearest import nearest
 from privrelease.audit.attacks.rates import Rate
-from privrelease.audit.attacks.records import Tuples, nearest
+from privrelease.audit.attacks.records import Tuples
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -44,5 +44,6 @@ LOOP(close_classes);
 LOOP(restore_cells);
 LOOP(join_tries);
 LOOP(place_rows);
+LOOP(nearest_records);
 
 #endif

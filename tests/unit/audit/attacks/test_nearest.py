@@ -7,7 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from privrelease.audit.attacks.records import UNIT, Attribute, Tuples, nearest
+from privrelease.audit.attacks.nearest import UNIT, nearest
+from privrelease.audit.attacks.records import Attribute, Tuples
+from privrelease.loops import compiled
 
 NUMBERS = np.array([np.nan, 3.0, 4.0, 10.0])
 
@@ -43,8 +45,8 @@ def brute(targets, released, *, plain):
 
 
 @settings(max_examples=150)
-@given(st.data(), st.integers(1, 3), st.integers(1, 6), st.integers(1, 8), st.booleans())
-def test_the_nearest_records_are_those_of_brute_force(data, columns, targets, rows, plain):
+@given(st.data(), st.integers(1, 3), st.integers(1, 6), st.integers(1, 8), st.booleans(), st.sampled_from([compiled, None]))
+def test_the_nearest_records_are_those_of_brute_force(data, columns, targets, rows, plain, loops):
     def side(n):
         made = []
         for place in range(columns):
@@ -54,7 +56,9 @@ def test_the_nearest_records_are_those_of_brute_force(data, columns, targets, ro
 
     ours, theirs = side(targets), side(rows)
     records = Tuples.among(theirs)
-    found = nearest(ours, records, plain=plain)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("privrelease.audit.attacks.nearest.extension", lambda: loops)
+        found = nearest(ours, records, plain=plain)
     for place, (distance, wanted) in enumerate(brute(ours, theirs, plain=plain)):
         assert found.distance[place] == distance
         chosen = set(found.record[found.target == place].tolist())
@@ -65,9 +69,24 @@ def test_blocks_of_targets_give_what_one_block_gives(monkeypatch, made):
     rng = np.random.default_rng(7)
     ours, theirs = made(a=[rng.integers(0, 9, 40).tolist(), rng.integers(0, 9, 60).tolist()], b=[["x"] * 40, ["y"] * 60])
     whole = nearest(ours, Tuples.among(theirs))
-    monkeypatch.setattr("privrelease.audit.attacks.records._BLOCK", 25)
+    monkeypatch.setattr("privrelease.audit.attacks.nearest._BLOCK", 25)
     parts = nearest(ours, Tuples.among(theirs))
     assert all(np.array_equal(getattr(whole, name), getattr(parts, name)) for name in ("distance", "target", "record"))
+
+
+def test_a_place_without_a_cost_and_arrays_that_do_not_fit_are_refused_by_the_compiled_search():
+    cost, ends = np.zeros((2, 3), np.int64), [np.zeros(2, np.int64), np.zeros(2, np.int64)]
+    assert np.frombuffer(compiled.nearest_records(cost, np.array([0, 2, 1, 2], np.int32), 2, *ends), np.int64).tolist() == [
+        0,
+        1,
+        0,
+        1,
+    ]
+    for places, columns in (([0, 3], 2), ([-1, 0], 2), ([0, 1, 2], 2), ([0, 1], 0)):
+        with pytest.raises(TypeError, match="another shape"):
+            compiled.nearest_records(cost, np.array(places, np.int32), columns, *ends)
+    with pytest.raises(TypeError, match="another shape"):
+        compiled.nearest_records(cost, np.array([0, 1], np.int32), 2, ends[0], np.zeros(3, np.int64))
 
 
 def test_a_missing_released_cell_may_hold_anything_and_contradictions_weigh_more(made):
