@@ -6,10 +6,6 @@ BIN := $(VENV)/bin
 ORACLE ?= .oracle
 ORACLE_SYNTHESIS ?= .oracle-synthesis
 WORKERS ?= 2
-INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
-# pip compiles what it installs on one core: here it is compiled on all, but for the tests of libraries, which no one imports. What a Python
-# cannot compile is passed over, as pip does.
-COMPILE := $(BIN)/python -m compileall -qq -j 0 -x '/tests?/' $(VENV)/lib || true
 SOLVER_SUITES := tests/unit/disclosure tests/property/test_cell_suppression.py tests/property/test_cell_suppression_linked.py \
 	tests/property/test_cell_suppression_optimum.py tests/property/test_risk_measures.py tests/reference/test_arx_cell_suppression.py
 
@@ -22,14 +18,11 @@ help: ## list the verbs
 # Two stamps in one virtual environment: what a run needs, and what the tests need on top. Each set is pinned with hashes.
 $(VENV)/.run: constraints/run.txt pyproject.toml setup.py $(wildcard privrelease/loops/source/*.[ch])
 	@test -x $(BIN)/python || { $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "privrelease needs Python 3.11 or later: make PYTHON=python3.11 …" >&2; exit 3; }; $(PYTHON) -m venv $(VENV); }
-	$(INSTALL) --no-compile --require-hashes -r constraints/run.txt
-	@$(COMPILE)
-	$(INSTALL) --no-deps --no-build-isolation --editable .
+	$(BIN)/python ci/install.py constraints/run.txt --package
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.run constraints/dev.txt
-	$(INSTALL) --no-compile --require-hashes -r constraints/dev.txt
-	@$(COMPILE)
+	$(BIN)/python ci/install.py constraints/dev.txt
 	@touch $@
 
 demo: $(VENV)/.run ## set up, protect and report the example registry (and the census where its data is found)

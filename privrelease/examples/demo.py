@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 from pathlib import Path
 
 from privrelease.cli.exit import worst
+from privrelease.cli.main import main as program
 from privrelease.examples.registry import write_example
 
 __all__ = ["main"]
@@ -25,11 +25,11 @@ def census_data() -> Path | None:
 
 
 def command(*words: str | Path) -> int:
-    """Run the command line, as a user would; return its exit code."""
+    """Run the command line, in this process: what one command has loaded serves the next; return its exit code."""
     typed = [str(word.relative_to(ROOT)) if isinstance(word, Path) else word for word in words]
     sys.stderr.write(f"\n$ privrelease {' '.join(typed)}\n")
     sys.stderr.flush()
-    return subprocess.run([sys.executable, "-m", "privrelease.cli.main", *map(str, words)], check=False).returncode  # noqa: S603 -- our own command line
+    return program([str(word) for word in words])
 
 
 def main() -> int:
