@@ -14,9 +14,9 @@ from privrelease.audit.microdata.risk import labels
 from tests.contract.planted_faults import test_labels_of_other_levels as risk
 from tests.reference import test_attacks_on_registry as attacks
 from tests.unit.audit.microdata.utility import test_labels as utility
-from tests.unit.cli import test_releases_of_labels as releases
 from tests.unit.cli.conftest import desk
-from tests.unit.cli.test_releases_of_labels import ages
+from tests.unit.cli.several_releases import test_releases_of_labels as releases
+from tests.unit.cli.several_releases.test_releases_of_labels import ages
 
 __all__ = ["ages", "desk"]
 

@@ -1,182 +1,26 @@
+"""JUnit, annotations, Markdown and statements; and what holds in every form."""
+
 from __future__ import annotations
 
-import csv
 import json
 import re
 from xml.etree import ElementTree as ET
 
 import pytest
-from jsonschema import Draft4Validator, Draft7Validator
 
-from privrelease.audit.document.model import CheckResult, Figure, FindingRecord, Outcome, Visibility
-from privrelease.audit.document.signoff import WaiverFacts, WaiverRecord
-from privrelease.findings import Finding, Location, Severity
-from privrelease.report.forms.dpv import DATA_SUBJECTS, PURPOSES, render_dpv
+from privrelease.audit.document.model import CheckResult, FindingRecord, Outcome, Visibility
+from privrelease.report.forms.dpv import render_dpv
 from privrelease.report.forms.github import render_annotations
 from privrelease.report.forms.intoto import render_statement
 from privrelease.report.forms.junit import render_junit
 from privrelease.report.forms.markdown import escaped, render_markdown, render_results_markdown
-from privrelease.report.forms.results import Case, Result, cases_of, results_of, results_of_policy
-from privrelease.report.forms.sarif import MOST_RESULTS, render_sarif
+from privrelease.report.forms.results import Case, Result, cases_of, results_of
+from privrelease.report.forms.sarif import render_sarif
 from privrelease.report.view.edition import Edition
-from privrelease.texts.codes import code_of
+from tests.unit.report.forms.conftest import failed, validate
 
 UNMADE = {"not_assessed": "not assessed", "not_asked": "not asked for"}
 EVIL = "]]>&<script>alert(1)</script>|`@team`\n::error::x\x1b[31m\u202e\x00"
-
-
-@pytest.fixture(scope="module")
-def sarif_schema(shared):
-    return json.loads((shared / "reference" / "schemas" / "sarif-schema-2.1.0.json").read_text(encoding="utf-8"))
-
-
-@pytest.fixture(scope="module")
-def dpv_terms(shared):
-    with (shared / "reference" / "schemas" / "dpv-terms.tsv").open(encoding="utf-8") as file:
-        return {row["iri"] for row in csv.DictReader(file, delimiter="\t")}
-
-
-def failed(audit, *, waived=False):
-    """The audit with a failed check of the policy, waived or not."""
-    check = CheckResult(
-        id="UTIL-009",
-        title="dropped_rows",
-        outcome=Outcome.FAIL,
-        severity="error",
-        message="too many",
-        observed=Figure.of(3, "count"),
-        waived=waived,
-    )
-    finding = FindingRecord(
-        code="A301",
-        message="UTIL-009: too many",
-        severity="warn" if waived else "error",
-        subject="checks.UTIL-009",
-        file="policies/a.yaml",
-        line=7,
-        column=3,
-    )
-    waiver = WaiverRecord(
-        check="UTIL-009", reason="known gap", owner="role:steward", approved_by="role:dpo", expires="2027-01-01", state="open"
-    )
-    decision = audit.decision.model_copy(update={"outcome": Outcome.PASS if waived else Outcome.FAIL})
-    return audit.model_copy(
-        update={
-            "checks": (*audit.checks, check),
-            "findings": (*audit.findings, finding),
-            "decision": decision,
-            "waivers": WaiverFacts(waivers=(waiver,)) if waived else None,
-        }
-    )
-
-
-def validate(schema, log):
-    kind = Draft7Validator if "draft-07" in schema["$schema"] else Draft4Validator
-    errors = [error.message for error in kind(schema).iter_errors(log)]
-    assert errors == []
-
-
-@pytest.mark.parametrize("edition", Edition)
-@pytest.mark.parametrize("waived", [False, True])
-def test_sarif_validates_against_the_official_schema(audit, sarif_schema, edition, waived):
-    found = failed(audit, waived=waived)
-    validate(sarif_schema, json.loads(render_sarif(results_of(found, edition), cases=cases_of(found, edition))))
-
-
-def test_recipients_are_told_that_something_fails_which_they_are_not_shown(audit):
-    hidden = failed(audit)
-    checks = tuple(check.model_copy(update={"visibility": Visibility.INTERNAL}) for check in hidden.checks)
-    threats = tuple(
-        threat.model_copy(update={"verdicts": tuple(one.model_copy(update={"holds": True}) for one in threat.verdicts)})
-        for threat in hidden.threats
-    )
-    (result,) = results_of(hidden.model_copy(update={"checks": checks, "threats": threats}), Edition.RECIPIENT)
-    assert (result.code, result.level, result.file) == ("A301", "error", None)
-    assert "UTIL-009" not in result.message
-
-
-def test_runs_of_several_policies_and_releases_are_told_apart(sarif_schema):
-    """A viewer refuses two runs of one tool under one name in one upload."""
-    about = [("policy",), ("policy", "r"), ("policy", "ci", "r"), ("policy/ci", "r"), ("policy", "r\u202e<b>")]
-    logs = [json.loads(render_sarif((), one)) for one in about]
-    for log in logs:
-        validate(sarif_schema, log)
-    names = {log["runs"][0]["automationDetails"]["id"] for log in logs}
-    assert len(names) == len(about)
-    # the part behind the last slash would be the run's, and would not count
-    assert all(name.endswith("/") and name.isascii() for name in names)
-
-
-def test_a_rule_of_sarif_helps_and_links_only_where_an_address_is_known(sarif_schema):
-    found = results_of_policy([Finding("P403", "outside"), Finding("A999", "of a newer version")])
-    logs = [json.loads(render_sarif(found, docs=docs)) for docs in ("", "https://docs.example.org/privrelease/")]
-    for log in logs:
-        validate(sarif_schema, log)
-    (new, old), (_, linked) = (log["runs"][0]["tool"]["driver"]["rules"] for log in logs)
-    assert new["shortDescription"] == {"text": "finding A999"}
-    assert "helpUri" not in old
-    assert linked.pop("helpUri") == "https://docs.example.org/privrelease/codes.md#p403"
-    assert linked == old
-    code = code_of("P403")
-    assert old["shortDescription"]["text"] == code.meaning
-    assert code.cause in old["help"]["text"]
-    assert code.remedy in old["help"]["markdown"]
-
-
-def test_sarif_of_policy_findings_points_at_their_lines(sarif_schema):
-    found = Finding(
-        "P104", "out of range", location=Location("policies/a b.yaml", 12, 9), hint="write 0.2", subject="threats.t"
-    )
-    log = json.loads(render_sarif(results_of_policy([found, Finding("P606", "missing", Severity.WARN)])))
-    validate(sarif_schema, log)
-    first, second = log["runs"][0]["results"]
-    place = first["locations"][0]["physicalLocation"]
-    assert place == {
-        "artifactLocation": {"uri": "policies/a%20b.yaml"},
-        "region": {"startLine": 12, "startColumn": 9},
-    }
-    assert (first["level"], second["level"]) == ("error", "warning")
-    assert "locations" not in second
-    rules = log["runs"][0]["tool"]["driver"]["rules"]
-    assert [rules[result["ruleIndex"]]["id"] for result in (first, second)] == ["P104", "P606"]
-
-
-def test_a_waiver_is_an_external_suppression_with_justification_and_expiry(audit):
-    log = json.loads(render_sarif(results_of(failed(audit, waived=True), Edition.INTERNAL)))
-    waived = [result for result in log["runs"][0]["results"] if result["ruleId"] == "A301"]
-    suppressions = [result["suppressions"] for result in waived]
-    assert suppressions == [
-        [
-            {
-                "kind": "external",
-                "status": "accepted",
-                "justification": "known gap",
-                "properties": {"expires": "2027-01-01", "owner": "role:steward", "approvedBy": "role:dpo"},
-            }
-        ]
-    ]
-    unwaived = json.loads(render_sarif(results_of(failed(audit), Edition.INTERNAL)))["runs"][0]["results"]
-    assert not any("suppressions" in result for result in unwaived)
-
-
-def test_sarif_keeps_the_errors_of_more_results_than_viewers_take(sarif_schema):
-    many = [Result("A501", "info", f"n {n}") for n in range(MOST_RESULTS)] + [Result("A301", "error", "last")]
-    log = json.loads(render_sarif(many))
-    validate(sarif_schema, log)
-    results = log["runs"][0]["results"]
-    assert len(results) == MOST_RESULTS
-    assert results[0]["message"]["text"] == "last"
-    notes = log["runs"][0]["invocations"][0]["toolExecutionNotifications"]
-    assert notes[0]["message"]["text"].startswith("1 more")
-
-
-def test_the_same_result_on_another_line_keeps_its_fingerprint():
-    def print_of(line, subject):
-        log = json.loads(render_sarif([Result("A301", "error", "m", subject=subject, file="a.yaml", line=line)]))
-        return log["runs"][0]["results"][0]["partialFingerprints"]
-
-    assert print_of(3, "checks.A") == print_of(30, "checks.A")
-    assert print_of(3, "checks.A") != print_of(3, "checks.B")
 
 
 def test_junit_counts_what_it_lists(audit):
@@ -262,51 +106,6 @@ def test_a_statement_says_what_the_audit_decided(audit, outcome, waived, result)
     assert statement["predicate"]["result"] == result
     assert statement["predicate"]["configuration"][0]["digest"] == {"sha256": audit.identity.policy_sha256}
     assert {one["digest"]["sha256"] for one in statement["subject"]} == {one.sha256 for one in audit.identity.outputs}
-
-
-def iris(value, context):
-    """Every IRI of a JSON-LD document, expanded."""
-    if isinstance(value, dict):
-        for key, item in value.items():
-            if key == "@context":
-                continue
-            names = [key] if not key.startswith("@") else [item] if isinstance(item, str) else item
-            for name in names:
-                prefix, _, term = name.partition(":")
-                yield context[prefix] + term
-            yield from () if key.startswith("@") else iris(item, context)
-    elif isinstance(value, list):
-        for item in value:
-            yield from iris(item, context)
-
-
-@pytest.mark.parametrize("edition", Edition)
-def test_every_iri_of_the_dpv_form_is_in_the_published_vocabulary(audit, dpv_terms, edition):
-    pseudonym = audit.data.columns[0].model_copy(update={"leaves": True, "treatment": "pseudonymised (keyed hash)"})
-    special = audit.data.columns[-1].model_copy(update={"leaves": True, "category": "special"})
-    data = audit.data.model_copy(update={"columns": (pseudonym, special, *audit.data.columns)})
-    more = {"transfers.1.safeguard": "clauses", "dpia.views": "asked", "dpia.legitimate_interest": "one"}
-    transfers = more | {
-        "transfers.1.country": "CH",
-        "data_categories": ("health",),
-        "representative.name": "Somebody",
-        "purposes.2.dpv": "dpv:NoSuchTerm",
-    }
-    stated = {**audit.legal.stated, **transfers, "data_subjects": ("dpv:Patient", "dpv:NoSuchTerm", "<b>")}
-    changed = audit.model_copy(update={"data": data, "legal": audit.legal.model_copy(update={"stated": stated})})
-    document = json.loads(render_dpv(changed, edition))
-    used = set(iris(document, document["@context"]))
-    assert len(used) > 20
-    assert used <= dpv_terms
-
-
-def test_every_term_that_a_policy_may_state_is_in_the_published_vocabulary(dpv_terms):
-    assert {f"https://w3id.org/dpv#{term}" for term in PURPOSES | DATA_SUBJECTS} <= dpv_terms
-
-
-def test_recipients_get_no_impact_assessment_in_the_dpv_form(audit):
-    assert "dpv:DPIA" in render_dpv(audit, Edition.INTERNAL)
-    assert "dpv:DPIA" not in render_dpv(audit, Edition.RECIPIENT)
 
 
 def test_forms_for_recipients_hold_no_internal_finding_and_no_internal_check(audit):

@@ -1,0 +1,137 @@
+"""Options by environment variables, the module as a command, and completion of shells."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from typing import cast
+
+import pytest
+from typer.core import TyperGroup
+from typer.main import get_command
+
+from privrelease.cli.main import _for_call, app, main
+from privrelease.cli.variables import NEVER, SHARED, flag_of, name_variables, options_of
+from tests.unit.cli.conftest import POLICY
+
+
+@pytest.fixture(scope="module")
+def options():
+    command = cast("TyperGroup", get_command(app))
+    name_variables(command)
+    return {(verb, flag_of(option)): option for verb, option in options_of(command)}
+
+
+def test_every_option_has_a_variable_but_those_that_weaken_a_run(options):
+    without = {named for named, option in options.items() if option.envvar is None}
+    weakening = {(verb, flag) for verb, flag in options if ("*", flag) in NEVER or (verb, flag) in NEVER}
+    assert without == weakening
+    assert not [named for named, option in options.items() if option.allow_from_autoenv]
+    for known in (
+        ("run", "--test-noise"),
+        ("audit", "--force"),
+        ("audit", "--source"),
+        ("verify", "--key"),
+        ("ledger raise", "--epsilon"),
+    ):
+        assert known in without
+
+
+def test_every_verb_can_be_quiet(options):
+    verbs = {verb for verb, _ in options if verb not in {"", "ledger"}}
+    assert verbs == {verb for verb, flag in options if flag == "--quiet"}
+
+
+def test_the_tree_for_one_call_has_that_verb_whole_and_the_others_by_name():
+    whole, lean = (get_command(one).commands for one in (app, _for_call(["run", "policy.yaml"])))
+    assert list(lean) == list(whole)
+    assert [(one.name, one.get_short_help_str()) for one in lean.values()] == [
+        (one.name, one.get_short_help_str()) for one in whole.values()
+    ]
+    assert len(lean["run"].params) == len(whole["run"].params)
+    assert not lean["audit"].params
+    assert get_command(_for_call(["ledger", "init"])).commands["ledger"].commands.keys() == whole["ledger"].commands.keys()
+    assert _for_call(["rum"]) is _for_call([]) is app
+
+
+def test_every_exception_is_an_option_and_no_variable_is_given_to_two(options):
+    assert {flag for verb, flag in NEVER if verb == "*"} <= {flag for _, flag in options} | {"--help"}
+    assert {one for one in NEVER if one[0] != "*"} <= options.keys()
+    names = [
+        (option.envvar, flag if flag in SHARED else (verb, flag)) for (verb, flag), option in options.items() if option.envvar
+    ]
+    assert len({name for name, _ in names}) == len(set(names))
+    assert all(name.startswith("PRIVRELEASE_") and name.replace("_", "").isalnum() and name.isupper() for name, _ in names)
+
+
+def test_a_variable_sets_an_option_and_the_command_line_wins(desk, monkeypatch):
+    monkeypatch.setenv("PRIVRELEASE_VALIDATE_FORMAT", "json")
+    assert desk("validate", "policy.yaml").json["valid"] is True
+    assert desk("validate", "policy.yaml", "--format", "text").out.startswith("release r")
+    monkeypatch.setenv("PRIVRELEASE_VALIDATE_FORMAT", "")
+    assert desk("validate", "policy.yaml").out.startswith("release r")
+
+
+def test_a_variable_that_cannot_be_read_is_named(desk, monkeypatch):
+    monkeypatch.setenv("PRIVRELEASE_VALIDATE_FORMAT", "zebra")
+    said = desk("validate", "policy.yaml")
+    assert said.code == 2
+    assert "PRIVRELEASE_VALIDATE_FORMAT" in said.err
+
+
+def test_a_run_uses_variables_and_nothing_that_weakens_it_comes_from_one(desk, monkeypatch):
+    desk.policy(POLICY + "environments: {strict: {threats: {t: {highest_risk: 0.1}}}}\n")
+    monkeypatch.setenv("PRIVRELEASE_STATE", str(desk.folder / "kept"))
+    monkeypatch.setenv("PRIVRELEASE_ENV", "strict")
+    monkeypatch.setenv("PRIVRELEASE_VERSION", "1")
+    said = desk.run()
+    assert said.code == 0
+    assert "k = 10" in desk("plan", "policy.yaml").out
+    assert not (desk.folder / ".privrelease").exists()
+    (run,) = (desk.folder / "kept" / "runs").iterdir()
+    there = desk.folder / "there.html"
+    there.write_text("kept", encoding="utf-8")
+    for name in ("PRIVRELEASE_FORCE", "PRIVRELEASE_REPORT_FORCE"):
+        monkeypatch.setenv(name, "1")
+    assert "C130" in desk("report", str(run), "-o", "there.html").err
+    assert there.read_text(encoding="utf-8") == "kept"
+    assert desk("report", str(run), "-o", "there.html", "--force").code == 0
+
+
+def test_help_names_the_variables(desk):
+    out = " ".join(desk("run", "--help").out.split())
+    assert "PRIVRELEASE_STATE" in out
+    assert "PRIVRELEASE_RUN_FORMAT" in out
+    assert "PRIVRELEASE_STATE for every command" in " ".join(desk("--help").out.split())
+
+
+def as_module(*words, **variables):
+    command = [sys.executable, "-m", "privrelease", *words]
+    return subprocess.run(command, capture_output=True, text=True, check=False, env={**os.environ, **variables}, cwd="/")
+
+
+def test_the_package_is_a_command():
+    done = as_module("explain", "P403")
+    assert (done.returncode, done.stderr) == (0, "exit 0: 1 code is explained\n")
+    assert done.stdout.startswith("P403: ")
+
+
+def test_a_shell_completes_verbs_and_options():
+    asked = {"COMP_WORDS": "privrelease val", "COMP_CWORD": "1", "_PRIVRELEASE_COMPLETE": "complete_bash"}
+    done = as_module(**asked)
+    assert (done.returncode, done.stdout.split(), done.stderr) == (0, ["validate"], "")
+
+
+def test_a_shell_that_is_not_known_is_refused(capsys, monkeypatch):
+    monkeypatch.setenv("_PRIVRELEASE_COMPLETE", "complete_zebra")
+    assert main([]) == 2
+    assert capsys.readouterr().err.endswith("there is no completion for this shell\n")
+
+
+def test_a_variable_without_its_verb_is_refused_and_not_passed_over(capsys, monkeypatch):
+    monkeypatch.setenv("PRIVRELEASE_DRY_RUN", "1")
+    assert main(["run", "policy.yaml"]) == 2
+    said = capsys.readouterr().err
+    assert "C172 PRIVRELEASE_DRY_RUN sets no option of run\nhint: write PRIVRELEASE_RUN_DRY_RUN, or unset it" in said
+    assert main(["explain", "P403"]) == 0

@@ -1,0 +1,82 @@
+"""``validate --data``: what is wrong with the data, all at once, beside what is wrong with the policy."""
+
+from __future__ import annotations
+
+from tests.unit.cli.conftest import POLICY
+
+BOUNDED = POLICY.replace("pay: {role: sensitive, type: integer}", "pay: {role: sensitive, type: integer, domain: [0, 9]}")
+AGAIN = POLICY[POLICY.index("  - id: r") :].replace("id: r\n", "id: again\n").replace("out/r.", "out/again.")
+STATISTICS = """  - id: s
+    kind: statistics
+    from: d
+    budget: {epsilon: 1}
+    queries: [{id: total, sum: pay}]
+    output: out/s.csv
+ledger: {url: "sqlite:///ledger.db", cap: {epsilon: 9}}
+"""
+WRONG = "id,area,job,pay\n1,x,p,1\n2,x,p,zaunkoenig\n3,x,p,77\n4,x,p,\n"
+
+
+def faults(said) -> dict[str, str]:
+    """Return place by code."""
+    return {line.split(" ")[1]: line.split(": ")[0] for line in said.out.splitlines() if line.startswith("data.csv")}
+
+
+def test_every_fault_of_the_data_is_told_once_with_its_line_and_no_cell(desk):
+    """Two releases read the dataset; what both find is one fault."""
+    desk.policy(BOUNDED + AGAIN)
+    desk.data(WRONG)
+    said = desk("validate", "policy.yaml", "--data")
+    assert said.code == 3
+    assert faults(said) == {"D201": "data.csv:3:4", "D209": "data.csv:4:4"}
+    assert said.out.count("D209") == 1
+    assert not {"zaunkoenig", "77"} & set((said.out + said.err).replace(":", " ").split())
+    assert said.err.endswith("the data has 2 errors\n")
+    value = desk("validate", "policy.yaml", "--data", "--format", "json").json
+    assert value["valid"] is True
+    assert {fault["code"] for fault in value["data"]} == {"D201", "D209"}
+
+
+def test_without_the_option_no_data_is_read(desk):
+    (desk.folder / "data.csv").unlink()
+    assert desk("validate", "policy.yaml").code == 0
+    assert "data" not in desk("validate", "policy.yaml", "--format", "json").json
+    assert faults(desk("validate", "policy.yaml", "--data")) == {}
+    assert "D101 the file data.csv does not exist" in desk("validate", "policy.yaml", "--data").out
+
+
+def test_statistics_are_bound_by_a_domain_and_rows_refused(desk):
+    """Each release reads the data in its own way."""
+    desk.policy(BOUNDED[: BOUNDED.index("  - id: r")] + STATISTICS)
+    desk.data(WRONG)
+    assert faults(desk("validate", "policy.yaml", "--data")) == {"D201": "data.csv:3:4"}
+
+
+def test_values_without_a_label_are_told_too(desk):
+    desk.policy(
+        POLICY.replace(
+            "job: {role: quasi, type: category}", "job: {role: quasi, type: category, hierarchy: {csv: jobs.csv}}"
+        ).replace("[{suppress", "[{generalise: job}, {suppress")
+    )
+    (desk.folder / "jobs.csv").write_text("clerk;any\nother;any\n", encoding="utf-8")
+    said = desk("validate", "policy.yaml", "--data")
+    assert said.code == 3
+    assert "D256" in said.out
+    assert "smith" not in said.out + said.err
+
+
+def test_data_as_declared_is_said_and_nothing_is_written(desk):
+    before = sorted(path.name for path in desk.folder.iterdir())
+    said = desk("validate", "policy.yaml", "--data")
+    assert said.code == 0
+    assert "the data is as declared" in said.err
+    assert sorted(path.name for path in desk.folder.iterdir()) == before
+
+
+def test_a_folder_in_place_of_a_file_is_named_as_such(desk):
+    (desk.folder / "folder").mkdir()
+    desk.policy(POLICY.replace("source: data.csv", "source: {csv: folder}"))
+    said = desk("validate", "policy.yaml", "--data")
+    assert said.code == 3
+    assert "policy.yaml:8:5: D101 folder is a folder" in said.out
+    assert "folder/*.csv" in said.out
