@@ -26,6 +26,7 @@ from privrelease.audit.comparison.earlier.candidates import (
     maps_agree,
     shared_columns,
 )
+from privrelease.audit.comparison.earlier.granted_maps import SourceColumns
 from privrelease.audit.comparison.earlier.rows_and_table import RowsOut, same_source
 from privrelease.audit.document.visibility import count
 from privrelease.audit.microdata.recoding import recoded_columns
@@ -86,7 +87,10 @@ def beside_microdata(
     main = evidence.main
     recoded = recoded_columns(evidence.plan.columns)
     tables = [] if judge_table is None or recoded else [one for one in earlier.releases if one.content == "cells" and one.held]
-    judged = [(one, judge_table(one, _rows_out(evidence, main, one), engine)) for one in tables if judge_table is not None]
+    source = SourceColumns(engine, (evidence.plan.source,), readable=evidence.source is not None)
+    judged = [
+        (one, judge_table(one, _rows_out(evidence, main, one, source), engine)) for one in tables if judge_table is not None
+    ]
     found = [_compared(evidence, main, one, engine) for one in earlier.releases if one not in tables]
     together_faults = _all_together(evidence, main, found, engine)
     combined = [one for one in found if one.beside.looked in {"combined", "same_file"}]
@@ -117,13 +121,14 @@ def beside_microdata(
     )
 
 
-def _rows_out(evidence: Evidence, main: ReleasedFile, table: EarlierRelease) -> RowsOut:
+def _rows_out(evidence: Evidence, main: ReleasedFile, table: EarlierRelease, source: SourceColumns) -> RowsOut:
     """The measured rows, as someone reads them who has a table too."""
     own = frozenset(column.name for column in evidence.usable if column.treatment.relation.own_values)
     inputs = () if evidence.target.internal is None else evidence.target.internal.inputs
     known = evidence.source is not None and same_source(inputs, table.inputs)
     left_out = max(0, evidence.source.n_rows - main.n_rows) if known and evidence.source is not None else None
-    return RowsOut(main, own, evidence.plan.lossy, left_out)
+    tokens = frozenset(column.name for column in evidence.usable if column.treatment.relation is CellRelation.KEYED_TOKEN)
+    return RowsOut(main, own, evidence.plan.lossy, left_out, tokens, source)
 
 
 def _all_together(evidence: Evidence, main: ReleasedFile, found: Sequence[_Found], engine: MeasuringEngine) -> list[Said]:

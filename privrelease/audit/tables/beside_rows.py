@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from privrelease.audit.comparison.earlier.granted_maps import SourceColumns
 from privrelease.audit.comparison.earlier.rows_and_table import (
     CellsByRows,
     RowsOut,
@@ -42,6 +44,7 @@ def table_beside_rows(
 ) -> list[tuple[EarlierRelease, TableVerdict]]:
     """Judge a table next to every release of rows that is out. Where the source was not read, any suppressed cell that follows is too many."""
     inputs = () if evidence.target.internal is None else evidence.target.internal.inputs
+    source = SourceColumns(engine, (evidence.plan.source,), readable=evidence.source_rows is not None)
     found = []
     for one in earlier:
         if one.content != "rows" or not one.held:
@@ -57,7 +60,7 @@ def table_beside_rows(
             continue
         known = evidence.source_rows is not None and same_source(inputs, one.inputs)
         left_out = max(0, evidence.source_rows - file.n_rows) if known and evidence.source_rows is not None else None
-        found.append((one, _verdict(evidence, RowsOut(file, one.own, one.lossy, left_out), engine)))
+        found.append((one, _verdict(evidence, RowsOut(file, one.own, one.lossy, left_out, one.pseudonyms, source), engine)))
     return found
 
 
@@ -71,7 +74,8 @@ def table_judge(policy: Plan) -> TableJudge:
             if plan is not None:
                 evidence = table_evidence(plan, policy, TableTarget((table.file,)), engine, ())
                 if evidence.suppressed is not None and _holds(evidence):
-                    return _verdict(evidence, rows, engine)
+                    source = None if rows.source is None else rows.source.also(plan.source)
+                    return _verdict(evidence, replace(rows, source=source), engine)
             return _by_file(table, rows, engine)
         except (OSError, ValueError, PrivreleaseError):
             return TableVerdict(agree=None)
@@ -92,7 +96,9 @@ def _holds(evidence: TableEvidence) -> bool:
 def _verdict(evidence: TableEvidence, rows: RowsOut, engine: MeasuringEngine) -> TableVerdict:
     plan, judged, suppressed, printed = evidence.plan, evidence.judged, evidence.suppressed, evidence.printed
     if judged is None or suppressed is None:
-        shown = TableShown(plan.by, plan.keys, printed, _added(plan), plan.where, round_up=plan.round_up)
+        shown = TableShown(
+            plan.by, plan.keys, printed, _added(plan), plan.where, round_up=plan.round_up, apart=plan.rules.class_disclosure
+        )
         return _any_hidden(shown, rows, engine)
     counts, cells = known_of(judged, -1, suppressed), list(printed)
     hidden = np.flatnonzero(suppressed).tolist()
@@ -105,6 +111,7 @@ def _verdict(evidence: TableEvidence, rows: RowsOut, engine: MeasuringEngine) ->
         round_up=plan.round_up,
         granted={cells[place]: (float(counts.low[place]), float(counts.high[place])) for place in hidden},
         widths={cells[place]: float(needs(judged, -1, place)[0]) for place in hidden},
+        apart=plan.rules.class_disclosure,
     )
     learnt = cells_by_rows(shown, rows, engine)
     if not learnt.agree:

@@ -16,7 +16,17 @@ if TYPE_CHECKING:
     from privrelease.engine.protocol.base import ReleasedFile, Staged
     from privrelease.relational.filters import Filter
 
-__all__ = ["AcrossEngine", "CombinedClasses", "LinkedPersons", "Links", "PatternQuery", "RowPattern", "SharedValues"]
+__all__ = [
+    "AcrossEngine",
+    "ColumnMap",
+    "CombinedClasses",
+    "LinkedPersons",
+    "Links",
+    "MapQuery",
+    "PatternQuery",
+    "RowPattern",
+    "SharedValues",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,27 +77,63 @@ class SharedValues:
 
 
 @dataclass(frozen=True, slots=True)
+class MapQuery:
+    """``column`` and what its values may determine, or be determined by: ``on``, a column with its listed ``keys`` as texts, or a filter."""
+
+    column: str
+    on: str | Filter
+    keys: tuple[str, ...] = ()
+
+    @property
+    def places(self) -> int:
+        """Return the number of places of keys: those listed, or of a filter the rows where it holds, 0, and where it does not, 1."""
+        return len(self.keys) if isinstance(self.on, str) else 2
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnMap:
+    """Which keys occur with which values of a column. ``values``, ``keys``: distinct ones among the ``rows`` that have both, all keys that are not
+    listed being one. ``forward``: each value has at most one key; ``backward``: each listed key has at most one value.
+
+    ``handle``: the engine's own name of the map, of either direction, else empty. ``sets``: the places of keys that values have, ascending: -1 where
+    the key is missing, the number of places where it is not listed. Values with equal sets have one number, their place in ``sets``.
+    """
+
+    values: int
+    keys: int
+    rows: int
+    forward: bool
+    backward: bool
+    handle: str = ""
+    sets: tuple[tuple[int, ...], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class PatternQuery:
     """``by``: columns of a released file whose values are wanted; ``sums``: columns of which the known values are counted; ``where``: a filter
-    over its columns; ``lossy``: columns of which a missing cell may have been suppressed, so that what it was is not known.
+    over its columns; ``lossy``: columns of which a missing cell may have been suppressed, so that what it was is not known. ``maps``: columns of
+    the file, and the handles of maps by which their values are looked up.
     """
 
     by: tuple[str, ...]
     sums: tuple[str, ...] = ()
     where: Filter | None = None
     lossy: frozenset[str] = frozenset()
+    maps: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class RowPattern:
     """Released rows that look alike. ``keys``: as texts, None where missing. ``inside``: whether the filter holds, None where that is not known.
-    ``rows``: how many; ``known``: how many of them have a value of each column that was asked for.
+    ``rows``: how many; ``known``: how many of them have a value of each column that was asked for. ``within``: by map, the number of the set of
+    keys that the row's value has; None where the value is missing or is not in the map.
     """
 
     keys: tuple[str | None, ...]
     inside: bool | None
     rows: int
     known: tuple[int, ...] = ()
+    within: tuple[int | None, ...] = ()
 
 
 class AcrossEngine(Protocol):
@@ -156,6 +202,10 @@ class AcrossEngine(Protocol):
 
     def same_coding(self, first: ReleasedFile, second: ReleasedFile, columns: Sequence[str]) -> tuple[str, ...]:
         """Return the columns whose values are written alike: at least half of the values of the poorer side are in the other."""
+        ...
+
+    def column_maps(self, of: Staged | ReleasedFile, asked: Sequence[MapQuery]) -> tuple[ColumnMap, ...]:
+        """Return which keys occur with which values, in rows that have a value; values are compared as texts, numbers as doubles."""
         ...
 
     def row_patterns(self, released: ReleasedFile, asked: PatternQuery) -> tuple[RowPattern, ...]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from dataclasses import replace
 
 import numpy as np
 
-from privrelease.engine.protocol.release_pairs import CombinedClasses, Links, RowPattern, SharedValues
+from privrelease.engine.protocol.release_pairs import ColumnMap, CombinedClasses, Links, RowPattern, SharedValues
 from privrelease.relational.filters import Both, Either, Missing, Negated, columns_of
 from tests.contract.engine.plain_audit import text
 from tests.contract.engine.plain_statistics import holds
@@ -159,14 +160,44 @@ class PlainPairs:
         found = zip(columns, self.shared_values(first, second, [(name, name) for name in columns]), strict=True)
         return tuple(name for name, one in found if 2 * one.both >= min(one.first, one.second) > 0)
 
+    def column_maps(self, of, asked):
+        return tuple(self._column_map(of, one) for one in asked)
+
+    def _column_map(self, of, asked):
+        numbers, counts = {key: place for place, key in enumerate(asked.keys)}, Counter()
+        for cells in self._listed(of):
+            if cells[asked.column] is None:
+                continue
+            if isinstance(asked.on, str):
+                on = text(cells[asked.on])
+                place = -1 if on is None else numbers.get(on, asked.places)
+            else:
+                place = 0 if holds(asked.on, cells) else 1
+            counts[text(cells[asked.column]), place] += 1
+        known = [pair for pair in counts if pair[1] >= 0]
+        values, keys = Counter(value for value, _ in known), Counter(key for _, key in known)
+        forward = all(n == 1 for n in values.values())
+        backward = all(n == 1 for key, n in keys.items() if key < asked.places)
+        found = ColumnMap(len(values), len(keys), sum(counts[pair] for pair in known), forward=forward, backward=backward)
+        if not (forward or backward):
+            return found
+        sets = defaultdict(list)
+        for value, place in sorted(counts):
+            sets[value].append(place)
+        distinct = sorted({tuple(places) for places in sets.values()})
+        name = f"map{len(self._kept)}"
+        self._kept[name] = {value: distinct.index(tuple(places)) for value, places in sets.items()}
+        return replace(found, handle=name, sets=tuple(distinct))
+
     def row_patterns(self, released, asked):
         groups = defaultdict(lambda: [0] * (1 + len(asked.sums)))
         for cells in self._listed(released):
-            own = groups[tuple(text(cells[name]) for name in asked.by), self._inside(asked, cells)]
+            within = tuple(self._kept[handle].get(text(cells[name])) for name, handle in asked.maps)
+            own = groups[tuple(text(cells[name]) for name in asked.by), self._inside(asked, cells), within]
             own[0] += 1
             for place, name in enumerate(asked.sums, 1):
                 own[place] += cells[name] is not None
-        return tuple(RowPattern(keys, inside, own[0], tuple(own[1:])) for (keys, inside), own in groups.items())
+        return tuple(RowPattern(*seen[:2], own[0], tuple(own[1:]), seen[2]) for seen, own in groups.items())
 
     @staticmethod
     def _inside(asked, cells):

@@ -19,7 +19,7 @@ from privrelease.engine.protocol.attacks import Drawn
 from privrelease.engine.protocol.audit import AuditEngine
 from privrelease.engine.protocol.base import Offer, OutputColumn, OutputTable, Parts, PersonsFrom, Recode
 from privrelease.engine.protocol.identifiers import FORMS, ExpectationEngine
-from privrelease.engine.protocol.release_pairs import LinkedPersons, PatternQuery
+from privrelease.engine.protocol.release_pairs import LinkedPersons, MapQuery, PatternQuery
 from privrelease.relational.aggregates import Aggregate, Bounding, ColumnKey, Measure
 from privrelease.relational.expectations import Expectation
 from privrelease.relational.schema import Column, ColumnType, Role, Sink, SinkKind
@@ -206,7 +206,10 @@ def compared(told, staged, files, maps):
     told.ask("only_in_one", first, second, ["a", "b"], ["a"])
     told.ask("shared_values", staged, second, [("a", "a")])
     told.ask("same_coding", first, second, ["a", "b"])
-    told.ask("row_patterns", first, PatternQuery(("a", "b"), ("n",)))
+    known = tuple(f"v{place}" for place in range(4))
+    found = told.ask("column_maps", staged, [MapQuery("n", "a", known), MapQuery("n", "b", known), MapQuery("row", "a", known)])
+    looked_up = tuple(zip(("n", "n", "row"), (one.handle for one in found), strict=True))[:2]
+    told.ask("row_patterns", first, PatternQuery(("a", "b"), ("n",), maps=looked_up))
     told.ask("differing", tuple(files), tuple(maps), ["a", "n"])
     shared = [SharedColumn("a", (0, 1)), SharedColumn("b", (0, 1), exact=False)]
     joined = told.ask("join_releases", files, maps, shared, JoinedUnit(staged, "who", together=True))

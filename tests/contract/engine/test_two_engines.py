@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
+from itertools import permutations
 
 import numpy as np
 import pyarrow as pa
@@ -12,7 +13,7 @@ import pytest
 from privrelease.audit.tables.table_recount import cells_of
 from privrelease.engine.protocol.attacks import Drawn
 from privrelease.engine.protocol.base import OutputColumn, OutputTable, Parts, PersonsFrom
-from privrelease.engine.protocol.release_pairs import LinkedPersons, PatternQuery
+from privrelease.engine.protocol.release_pairs import LinkedPersons, MapQuery, PatternQuery
 from privrelease.relational.schema import Column, ColumnType, Role, Sink, SinkKind, SourceKind, TableSource
 from privrelease.relational.tables import TableQuery
 
@@ -199,6 +200,17 @@ def pairs_of(engine, staged, files, maps):
     yield engine.same_coding(first, second, ["a", "b"])
     asked = PatternQuery(("a", "b"), ("n",))
     yield tuple(sorted((str(one.keys), one.inside, one.rows, one.known) for one in engine.row_patterns(second, asked)))
+    known = [
+        (name, MapQuery(name, on, keys))
+        for name, on in permutations(("a", "n", "x", "b", "who"), 2)
+        for keys in ((), ("a", "1"))
+    ]
+    for of in (staged, second):
+        maps = engine.column_maps(of, [query for _, query in known])
+        yield [replace(one, handle="") for one in maps]
+        looked_up = tuple((name, one.handle) for (name, _), one in zip(known, maps, strict=True) if one.handle)
+        patterns = engine.row_patterns(second, replace(asked, maps=looked_up))
+        yield tuple(sorted((str(one.keys), one.rows, one.known, str(one.within)) for one in patterns))
 
 
 def ordered(found):

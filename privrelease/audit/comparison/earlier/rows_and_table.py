@@ -13,11 +13,12 @@ matter of the rows, which have threats of their own.
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
 
+from privrelease.audit.comparison.earlier.granted_maps import granted_maps
 from privrelease.disclosure.tables.attacker import Knowledge, Polytope
 from privrelease.disclosure.tables.layout import Relation
 from privrelease.engine.protocol.release_pairs import PatternQuery
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from privrelease.audit.comparison.earlier.granted_maps import GrantedMap, SourceColumns
     from privrelease.audit.comparison.previous_release import EarlierRelease
     from privrelease.engine.protocol.audit import MeasuringEngine
     from privrelease.engine.protocol.base import ReleasedFile
@@ -53,20 +55,24 @@ Cells: TypeAlias = "NDArray[np.int64]"
 @dataclass(frozen=True, slots=True)
 class RowsOut:
     """Released rows, opened. ``own``: columns whose cells hold the values of the source. ``lossy``: columns of which a cell may have been
-    suppressed. ``left_out``: rows of the source that are not in the file; None: not known.
+    suppressed. ``left_out``: rows of the source that are not in the file; None: not known. ``tokens``: columns that are keyed pseudonyms.
+    ``source``: where it is looked up which columns determine others; None: nowhere.
     """
 
     file: ReleasedFile
     own: frozenset[str]
     lossy: frozenset[str]
     left_out: int | None = None
+    tokens: frozenset[str] = frozenset()
+    source: SourceColumns | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class TableShown:
     """A table as its file shows it. ``keys``: of every group column. ``printed``: figures by cell, None where suppressed. ``added``: figures that
     add up a column, by name. ``where``: the rows that it is made of. ``round_up``: printed counts are rounded up to its multiples. ``granted``: bounds of counts that the attacker has by the table's rules;
-    ``widths``: how uncertain a count must stay, 1 where nothing is said.
+    ``widths``: how uncertain a count must stay, 1 where nothing is said. ``apart``: it is protected that groups of one of its columns have one
+    key of another, so that no such dependency is granted.
     """
 
     by: tuple[str, ...]
@@ -77,6 +83,7 @@ class TableShown:
     round_up: int = 1
     granted: Mapping[Cell, tuple[float, float]] = field(default_factory=dict)
     widths: Mapping[Cell, float] = field(default_factory=dict)
+    apart: bool = False
 
     def hides(self, cell: Cell) -> bool:
         """Return True if a figure of the cell is suppressed."""
@@ -121,8 +128,28 @@ def cells_by_rows(table: TableShown, rows: RowsOut, engine: MeasuringEngine) -> 
     readable = table.where is not None and columns_of(table.where) <= rows.own & types.keys()
     sums = {figure: column for figure, column in table.added.items() if column in rows.own and column in types}
     asked = PatternQuery(shown, tuple(dict.fromkeys(sums.values())), table.where if readable else None, rows.lossy)
-    ways = _Ways(table, rows, asked, decided=readable or table.where is None)
-    return ways.read(engine.row_patterns(rows.file, asked), sums)
+    decided = readable or table.where is None
+    patterns = engine.row_patterns(rows.file, asked)
+    hidden = _hidden(table, asked, patterns, decided=decided) if any(map(table.hides, table.printed)) else []
+    maps = granted_maps(table, rows, hidden, engine) if hidden else ()
+    if maps:
+        more = replace(asked, maps=tuple((one.column, one.handle) for one in maps))
+        seen = engine.row_patterns(rows.file, more)
+        for strict in (True, False):  # of another state of the data than the maps, a key may be missing where none was
+            learnt = _Ways(table, rows, more, maps, decided=decided, strict=strict).read(seen, sums)
+            if learnt.agree:
+                return learnt
+    return _Ways(table, rows, asked, decided=decided).read(patterns, sums)
+
+
+def _hidden(table: TableShown, asked: PatternQuery, patterns: Sequence[RowPattern], *, decided: bool) -> list[int | None]:
+    """Return the numbers of the group columns that some row does not show, and None where it does not show whether the filter holds."""
+    found: list[int | None] = [
+        side
+        for side, name in enumerate(table.by)
+        if name not in asked.by or (name in asked.lossy and any(one.keys[asked.by.index(name)] is None for one in patterns))
+    ]
+    return [*found, None] if not decided or any(one.inside is None for one in patterns) else found
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -135,10 +162,22 @@ class _Loose:
 
 
 class _Ways:
-    """Every way in which the rows can be in the cells. ``decided``: each row shows whether the table is made of it, or could, were no cell suppressed."""
+    """Every way in which the rows can be in the cells. ``decided``: each row shows whether the table is made of it, or could, were no cell suppressed.
+    ``maps``: what columns say of others; ``strict``: of missing keys too.
+    """
 
-    def __init__(self, table: TableShown, rows: RowsOut, asked: PatternQuery, *, decided: bool) -> None:
+    def __init__(
+        self,
+        table: TableShown,
+        rows: RowsOut,
+        asked: PatternQuery,
+        maps: Sequence[GrantedMap] = (),
+        *,
+        decided: bool,
+        strict: bool = True,
+    ) -> None:
         self._table, self._rows, self._asked, self._decided = table, rows, asked, decided
+        self._maps, self._strict = maps, strict
         shape = tuple(map(len, table.keys))
         self._grid = np.indices(shape).reshape(len(shape), -1)
         self._inner: list[Cell] = [
@@ -151,14 +190,17 @@ class _Ways:
         """Return what follows. ``sums``: the columns of figures that rows show."""
         size = len(self._inner)
         certain, lacking = np.zeros(size, np.int64), np.zeros((len(self._asked.sums), size), np.int64)
-        loose = []
+        alike: dict[tuple[bytes, bool], _Loose] = {}
         for pattern in patterns:
             cells, outside = self._places(pattern)
             if len(cells) == 1 and not outside:
                 certain[cells[0]] += pattern.rows
                 lacking[:, cells[0]] += pattern.rows - np.array(pattern.known, np.int64)
             elif len(cells):
-                loose.append(_Loose(cells, float(pattern.rows), outside))
+                before = alike.get((cells.tobytes(), outside))
+                rows = float(pattern.rows) + (0.0 if before is None else before.rows)
+                alike[cells.tobytes(), outside] = _Loose(cells, rows, outside)
+        loose = list(alike.values())
         if self._rows.left_out != 0:
             left_out = float("inf") if self._rows.left_out is None else float(self._rows.left_out)
             loose.append(_Loose(np.arange(size), left_out, outside=True))
@@ -172,15 +214,37 @@ class _Ways:
 
     def _places(self, pattern: RowPattern) -> tuple[Cells, bool]:
         """The inner cells in which such a row can be, and whether it can be in none."""
-        there = np.full(self._grid.shape[1], pattern.inside is not False)
-        outside = pattern.inside is None or not self._decided
+        inside = self._inside(pattern)
+        there = np.full(self._grid.shape[1], inside is not False)
+        outside = inside is None
         for side, name in enumerate(self._table.by):
             key = pattern.keys[self._asked.by.index(name)] if name in self._asked.by else None
             if name not in self._asked.by or (key is None and name in self._rows.lossy):
-                outside = True  # what is not shown may be missing in the source, or a key that the table does not list
+                said = self._said(side, pattern)
+                for keys, _ in said:
+                    there &= keys[self._grid[side]]
+                # what is not shown may be missing in the source, or a key that the table does not list
+                outside |= all(lacking or not self._strict for _, lacking in said)
             else:
                 there &= self._grid[side] == self._keys[name].get("" if key is None else key, -1)
         return np.flatnonzero(there), outside
+
+    def _said(self, side: int | None, pattern: RowPattern) -> list[tuple[NDArray[np.bool_], bool]]:
+        """What maps say of a column, or of the filter: the keys that such a row can have, and whether it can have none of them."""
+        found = [
+            one.sets[number]
+            for one, number in zip(self._maps, pattern.within, strict=True)
+            if one.side == side and number is not None
+        ]
+        return [one for one in found if one is not None]
+
+    def _inside(self, pattern: RowPattern) -> bool | None:
+        """Return whether the table is made of such a row; None where that is open."""
+        if pattern.inside is False or (self._decided and pattern.inside):
+            return pattern.inside
+        said = self._said(None, pattern)
+        can, cannot = (all(bool(states[place]) for states, _ in said) for place in (0, 1))
+        return None if can and cannot else can
 
 
 class _Attack:

@@ -12,6 +12,7 @@ import numpy as np
 from sqlglot import exp
 
 from privrelease.engine.duckdb import sql
+from privrelease.engine.duckdb.auditing.column_maps import column_maps
 from privrelease.engine.duckdb.auditing.release_links import (
     Expr,
     grouped_sides,
@@ -24,6 +25,7 @@ from privrelease.engine.duckdb.auditing.release_links import (
 )
 from privrelease.engine.duckdb.auditing.row_patterns import row_patterns
 from privrelease.engine.duckdb.reading.parquet_source import scan_parquet
+from privrelease.engine.protocol.base import ReleasedFile
 from privrelease.engine.protocol.release_pairs import CombinedClasses, Links, SharedValues
 
 if TYPE_CHECKING:
@@ -34,8 +36,8 @@ if TYPE_CHECKING:
 
     from privrelease.engine.duckdb.connection import Connection
     from privrelease.engine.duckdb.measuring.opening import Opened
-    from privrelease.engine.protocol.base import ReleasedFile, Staged
-    from privrelease.engine.protocol.release_pairs import LinkedPersons, PatternQuery, RowPattern
+    from privrelease.engine.protocol.base import Staged
+    from privrelease.engine.protocol.release_pairs import ColumnMap, LinkedPersons, MapQuery, PatternQuery, RowPattern
 
 __all__ = ["AcrossQueries"]
 
@@ -324,6 +326,11 @@ class AcrossQueries(ABC):
     def same_coding(self, first: ReleasedFile, second: ReleasedFile, columns: Sequence[str]) -> tuple[str, ...]:
         """Return the columns whose values are written alike."""
         return same_coding(self._connection, self._opened(first), self._opened(second), columns)
+
+    def column_maps(self, of: Staged | ReleasedFile, asked: Sequence[MapQuery]) -> tuple[ColumnMap, ...]:
+        """Return which keys occur with which values."""
+        types = dict(of.columns) if isinstance(of, ReleasedFile) else {column.name: column.type for column in of.columns}
+        return column_maps(self._connection, self._opened(of), types, asked)
 
     def row_patterns(self, released: ReleasedFile, asked: PatternQuery) -> tuple[RowPattern, ...]:
         """Group rows by what they show."""

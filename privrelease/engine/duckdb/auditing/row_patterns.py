@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from privrelease.engine.duckdb import sql
+from privrelease.engine.duckdb.auditing.column_maps import RenamedColumns, comparable
 from privrelease.engine.duckdb.conditions import condition
 from privrelease.engine.protocol.release_pairs import RowPattern
 from privrelease.relational.filters import Both, Either, Missing, Negated, columns_of
-from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -26,41 +26,34 @@ __all__ = ["row_patterns"]
 _INSIDE = {0: False, 1: True, 2: None}
 
 
-@dataclass(frozen=True, slots=True)
-class _Renamed:
-    """Released columns under the names that conditions use."""
-
-    names: tuple[str, ...]
-    types: Mapping[str, ColumnType]
-
-    def ordinal(self, name: str) -> int:
-        return self.names.index(name)
-
-    def type_of(self, name: str) -> ColumnType:
-        return self.types[name]
-
-
 def row_patterns(
     connection: Connection, of: Opened, types: Mapping[str, ColumnType], asked: PatternQuery
 ) -> tuple[RowPattern, ...]:
     """Return every group of rows. Columns that the file lacks must not be asked for."""
     filtered = () if asked.where is None else tuple(sorted(columns_of(asked.where)))
-    names = tuple(dict.fromkeys((*asked.by, *asked.sums, *filtered)))
+    names = tuple(dict.fromkeys((*asked.by, *asked.sums, *filtered, *(name for name, _ in asked.maps))))
     cells = [sql.aliased(of.cell(name, "t"), f"c{place}") for place, name in enumerate(names)]
     renamed = exp.select(*(cells or [sql.aliased(sql.integer(0), "c0")])).from_(of.rows("t", False)).subquery("p")
-    table = _Renamed(names, types)
+    table = RenamedColumns(names, types)
     keys = [sql.cast(sql.column(f"c{table.ordinal(name)}"), "VARCHAR") for name in asked.by]
     keys.append(sql.integer(1) if asked.where is None else _state(asked.where, table, asked.lossy))
     named = [sql.aliased(key, f"k{place}") for place, key in enumerate(keys)]
     values = [sql.aliased(sql.column(f"c{table.ordinal(name)}"), f"v{place}") for place, name in enumerate(asked.sums)]
-    shown = exp.select(*named, *values).from_(renamed).subquery("s")
-    groups = [sql.column(f"k{place}") for place in range(len(keys))]
+    sets = [sql.aliased(sql.column("code", f"m{place}"), f"m{place}") for place in range(len(asked.maps))]
+    rows = exp.select(*named, *sets, *values).from_(renamed)
+    for place, (name, handle) in enumerate(asked.maps):
+        cell = comparable(sql.column(f"c{table.ordinal(name)}", "p"), types[name])
+        on = exp.EQ(this=cell, expression=sql.column("value", f"m{place}"))
+        rows = rows.join(sql.table(handle, alias=f"m{place}"), on=on, join_type="left")
+    shown = rows.subquery("s")
+    groups = [sql.column(f"k{place}") for place in range(len(keys))] + [sql.column(one.alias) for one in sets]
     known = [exp.Count(this=sql.column(f"v{place}")) for place in range(len(values))]
     counted = [sql.aliased(one, name) for one, name in zip((sql.count_all(), *known), _names(len(values)), strict=True)]
     found = connection.rows(exp.select(*groups, *counted).from_(shown).group_by(*(one.copy() for one in groups)))
-    width = len(asked.by)
+    width, end = len(asked.by), len(groups)
     return tuple(
-        RowPattern(tuple(line[:width]), _INSIDE[line[width]], line[width + 1], tuple(line[width + 2 :])) for line in found
+        RowPattern(tuple(line[:width]), _INSIDE[line[width]], line[end], tuple(line[end + 1 :]), tuple(line[width + 1 : end]))
+        for line in found
     )
 
 
@@ -68,7 +61,7 @@ def _names(values: int) -> list[str]:
     return ["n", *(f"n{place}" for place in range(values))]
 
 
-def _state(where: Filter, table: _Renamed, lossy: frozenset[str]) -> exp.Expr:
+def _state(where: Filter, table: RenamedColumns, lossy: frozenset[str]) -> exp.Expr:
     """1 where the filter holds, 0 where it does not, 2 where a cell that may have been suppressed leaves that open."""
     holds = condition(where, table)
     decided = sql.when((holds.copy(), sql.integer(1)), otherwise=sql.integer(0))
