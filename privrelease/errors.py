@@ -24,7 +24,6 @@ __all__ = [
     "PrivreleaseError",
     "UnseenReleaseError",
     "UsageError",
-    "is_interruption",
 ]
 
 
@@ -114,12 +113,3 @@ class InternalError(PrivreleaseError):
     """A fault of ours (exit 70)."""
 
     exit_code: ClassVar[int] = 70
-
-
-def is_interruption(error: Exception) -> bool:
-    """Return whether a person's Ctrl-C is behind an error: the engine reports one from inside a query by this very text.
-
-    >>> is_interruption(RuntimeError("Query interrupted")), is_interruption(ValueError("Query interrupted"))
-    (True, False)
-    """
-    return isinstance(error, RuntimeError) and str(error) == "Query interrupted"

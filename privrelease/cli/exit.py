@@ -12,7 +12,8 @@ from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from privrelease.errors import InputError, PolicyError, PrivreleaseError, is_interruption
+from privrelease.errors import InputError, PolicyError, PrivreleaseError
+from privrelease.interruption import is_interruption
 from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:

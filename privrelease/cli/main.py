@@ -24,12 +24,13 @@ import typer
 from privrelease import __version__
 from privrelease.cli.console import Console
 from privrelease.cli.exit import INTERRUPTED, MEANINGS, Ending, ending_of, gone
-from privrelease.cli.variables import name_variables, variables_without_verb
+from privrelease.cli.variables import name_variables, variables_without_option
 from privrelease.cli.verbs import forecasts as forecast_verbs
 from privrelease.cli.verbs import policy as policy_verbs
 from privrelease.cli.verbs import publications as publication_verbs
 from privrelease.cli.verbs import releases as release_verbs
 from privrelease.cli.verbs.ledger import ledger_app
+from privrelease.interruption import ask, forget
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -172,22 +173,29 @@ def _loops_note(arguments: Sequence[str] | None) -> str | None:
 
 @contextmanager
 def _terminated_as_interrupted(*, last: bool) -> Iterator[None]:
-    """Let SIGTERM, by which pipelines cancel a job, end a command as Ctrl-C does: what it began is removed.
+    """Let SIGTERM, by which pipelines cancel a job, end a command as Ctrl-C does: what it began is removed. Both are remembered, too.
 
     ``last``: this is all that the process does. What the command did is then done, and its exit code says so: a later signal changes nothing.
     """
 
     def interrupt(_signal: int, _frame: object) -> None:
+        ask()
         raise KeyboardInterrupt
 
     if threading.current_thread() is not threading.main_thread():
         yield  # only the main thread may say what a signal does
         return
+    forget()
     before = signal.signal(signal.SIGTERM, interrupt)
+    pressed = signal.getsignal(signal.SIGINT)
+    if pressed is signal.default_int_handler:  # whoever starts a command in the background may have it ignored
+        signal.signal(signal.SIGINT, interrupt)
     try:
         yield
     finally:
         signal.signal(signal.SIGTERM, signal.SIG_IGN if last else before)
+        if pressed is signal.default_int_handler:
+            signal.signal(signal.SIGINT, pressed)
 
 
 def _nothing() -> None:
@@ -229,7 +237,7 @@ def _called(arguments: list[str]) -> Ending | None:
 
     command = cast("TyperGroup", get_command(_for_call(arguments)))
     name_variables(command)
-    if said := variables_without_verb(command, arguments):
+    if said := variables_without_option(command, arguments):
         return Ending(2, "a variable sets no option", said)
     return _ran(command, arguments)
 

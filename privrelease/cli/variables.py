@@ -14,9 +14,12 @@ if TYPE_CHECKING:
 
     from typer.core import TyperCommand, TyperGroup, TyperOption
 
-__all__ = ["NEVER", "SHARED", "name_variables", "options_of", "variables_without_verb"]
+__all__ = ["NEVER", "SHARED", "name_variables", "options_of", "variables_without_option"]
 
 PREFIX: Final = "PRIVRELEASE"
+
+#: How variables end that may hold what a policy names: keys, tokens.
+_SECRETS: Final = ("_KEY", "_TOKEN", "_PASSWORD", "_SECRET")
 
 #: Options that mean the same for every verb.
 SHARED: Final = frozenset(
@@ -51,24 +54,49 @@ def name_variables(group: TyperGroup) -> None:
             option.envvar = _variable(verb, flag)
 
 
-def variables_without_verb(group: TyperGroup, arguments: Sequence[str]) -> str:
-    """Return the refusal (C172) of a variable that names an option of the verb and not the verb, empty where there is none.
+def variables_without_option(group: TyperGroup, arguments: Sequence[str]) -> str:
+    """Return the refusal (C172) of a variable that is meant for an option of the verb and sets none, empty where there is no such variable.
 
-    ``PRIVRELEASE_DRY_RUN`` would otherwise set nothing, and the run would publish.
+    ``PRIVRELEASE_DRY_RUN`` or ``PRIVRELEASE_RUN_DRYRUN`` would otherwise set nothing, and the run would publish. Meant for the verb is what has its name
+    in front, or is spelled like one of its options but for underscores. Keys and passwords may have any name: a policy says which.
     """
-    for verb, option in options_of(group):
-        words = verb.split()
-        flag = flag_of(option)
-        name = "_".join((PREFIX, flag.removeprefix("--"))).replace("-", "_").upper()
-        if (
-            words
-            and list(arguments[: len(words)]) == words
-            and option.envvar
-            and option.envvar != name
-            and os.environ.get(name)
-        ):
-            return f"C172 {name} sets no option of {verb}\nhint: write {option.envvar}, or unset it"
+    options = options_of(group)
+    verb = max(
+        (verb for verb, _ in options if verb and list(arguments[: len(verb.split())]) == verb.split()), key=len, default=""
+    )
+    if not verb:
+        return ""
+    own = [option for named, option in options if named == verb]
+    known = {option.envvar for _, option in options if option.envvar}
+    alike = {
+        _squeezed(name): option
+        for option in own
+        for name in (_bare(option), _named(verb, flag_of(option)), option.envvar or "")
+    }
+    front = "_".join((PREFIX, *verb.replace("-", "_").upper().split(), ""))
+    for name in sorted(
+        name for name, value in os.environ.items() if value and name.startswith(f"{PREFIX}_") and name not in known
+    ):
+        option = alike.get(_squeezed(name))
+        if option is None and (not name.startswith(front) or name.endswith(_SECRETS)):
+            continue
+        if option is not None and not option.envvar:
+            continue  # no variable sets such an option, so that none weakens a run
+        hint = (
+            f"write {option.envvar}, or unset it"
+            if option
+            else f"`privrelease {verb} --help` names the variables there are; unset it"
+        )
+        return f"C172 {name} sets no option of {verb}\nhint: {hint}"
     return ""
+
+
+def _bare(option: TyperOption) -> str:
+    return _named("", flag_of(option))
+
+
+def _squeezed(name: str) -> str:
+    return name.replace("_", "")
 
 
 def options_of(group: TyperGroup) -> list[tuple[str, TyperOption]]:
@@ -96,5 +124,8 @@ def _variable(verb: str, flag: str) -> str:
     >>> _variable("run", "--state"), _variable("ledger status", "--format")
     ('PRIVRELEASE_STATE', 'PRIVRELEASE_LEDGER_STATUS_FORMAT')
     """
-    words = [PREFIX, *(() if flag in SHARED else verb.split()), flag.removeprefix("--")]
-    return "_".join(words).replace("-", "_").upper()
+    return _named("" if flag in SHARED else verb, flag)
+
+
+def _named(verb: str, flag: str) -> str:
+    return "_".join((PREFIX, *verb.split(), flag.removeprefix("--"))).replace("-", "_").upper()

@@ -8,7 +8,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Final, Literal
 
 from privrelease.audit.document.model import FindingRecord, Outcome, Visibility
-from privrelease.errors import InputError, UnseenReleaseError, UsageError, is_interruption
+from privrelease.errors import InputError, UnseenReleaseError, UsageError
+from privrelease.interruption import heed, is_interruption
 from privrelease.pipeline.kinds import kind_of
 from privrelease.pipeline.publication_log import announcer, require_log
 from privrelease.pipeline.publishing import approvers_of, kept_files, removed_files, required_signoff, say_standing
@@ -119,6 +120,7 @@ def run(work: Work, ended: Callable[[ReleaseResult], None] | None = None) -> Run
 def _each(work: Work, one: Callable[[ReleasePlan], ReleaseResult], ended: Callable[[ReleaseResult], None] | None) -> RunResult:
     results = []
     for release in work.releases:
+        heed()
         results.append(_alone(one, release))
         if ended is not None:
             ended(results[-1])

@@ -30,6 +30,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from privrelease.errors import InputError, PrivreleaseError
+from privrelease.interruption import heed
 from privrelease.release.digests import sha256_of
 from privrelease.release.files import flush_folder, os_errors, write_atomically
 from privrelease.release.outputs import check_destinations, check_places, links_for
@@ -213,6 +214,7 @@ class ReleaseStore:
                 self._publications.require_one_policy(record.name, self._layout.place(record.file), record.links)
             if guard is not None:
                 guard()
+            heed()
             with os_errors("publishing"):
                 return self._publications.show(run, record, links, announce)
 

@@ -20,6 +20,7 @@ import duckdb
 
 from privrelease.engine.duckdb.errors import fault, refusal
 from privrelease.engine.duckdb.sql import render
+from privrelease.interruption import heed, is_interruption
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from sqlglot import exp
 
     from privrelease.engine.protocol.base import EngineSettings
+    from privrelease.errors import PrivreleaseError
 
 __all__ = ["Connection"]
 
@@ -264,18 +266,22 @@ def _ours() -> Iterator[None]:
         yield
     except duckdb.InterruptException:
         raise KeyboardInterrupt from None
-    except duckdb.OutOfMemoryException as error:
-        message, hint = _SPILL_FULL if "offload" in str(error) else _MEMORY_FULL
-        raise refusal(message, "D120", hint=hint) from None
-    except duckdb.IOException as error:
-        if _spill_is_full(str(error)):
-            raise refusal(_SPILL_FULL[0], "D120", hint=_SPILL_FULL[1]) from None
-        message = "a file could not be read or written"
-        raise refusal(message, "D121", hint="check space and permissions of the folders") from None
     except duckdb.Error as error:
-        message = f"a query of the engine failed ({type(error).__name__})"
-        raise fault(message) from None
+        heed()  # a query that was interrupted may say anything
+        raise _as_ours(error) from None
     except RuntimeError as error:
-        if str(error) == "Query interrupted":  # how the driver reports Ctrl-C while it waits
+        if is_interruption(error):  # how the driver reports Ctrl-C while it waits
             raise KeyboardInterrupt from None
         raise
+
+
+def _as_ours(error: duckdb.Error) -> PrivreleaseError:
+    """Return the error of ours that says as much as may be said."""
+    if isinstance(error, duckdb.OutOfMemoryException):
+        message, hint = _SPILL_FULL if "offload" in str(error) else _MEMORY_FULL
+        return refusal(message, "D120", hint=hint)
+    if not isinstance(error, duckdb.IOException):
+        return fault(f"a query of the engine failed ({type(error).__name__})")
+    if _spill_is_full(str(error)):
+        return refusal(_SPILL_FULL[0], "D120", hint=_SPILL_FULL[1])
+    return refusal("a file could not be read or written", "D121", hint="check space and permissions of the folders")

@@ -20,6 +20,7 @@ from privrelease.dp.envelope_records import Transcript
 from privrelease.dp.rules import refuse
 from privrelease.errors import InternalError
 from privrelease.execute.common.questions import answer_key, check_same, content_first, is_of
+from privrelease.interruption import heed
 from privrelease.relational.aggregates import BinKey
 from privrelease.value_classes import dataclass
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from privrelease.dp.envelope_records import Reserved
     from privrelease.dp.randomness import Randomness
     from privrelease.engine.protocol.base import Engine, Staged
     from privrelease.execute.common.asking import Asking
@@ -202,11 +204,16 @@ def open_envelope(
     key = answer_key(asking.question(claim.population, claim.snapshot), claim.content) if known else None
     whole = replace(claim, queries=() if key is None else (key,), accountant=asking.reserved.accountant)
     made: list[Reservation] = []
+
+    def reserve(held: Reserved) -> None:
+        heed()
+        made.append(ledger.reserve(replace(whole, envelope=held)))
+
     envelope = Envelope(
         asking.reserved,
         asking.setting,
         counts,
-        lambda held: made.append(ledger.reserve(replace(whole, envelope=held))),
+        reserve,
         randomness,
         stored=None if served is None else served.transcript.answers,
     )

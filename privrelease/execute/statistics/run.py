@@ -23,6 +23,7 @@ from privrelease.execute.common.progress import silent
 from privrelease.execute.statistics.figures import Noisy, agreed, figures_of
 from privrelease.execute.statistics.files import write_statistics
 from privrelease.findings import Finding, Severity, pluralise
+from privrelease.interruption import heed
 from privrelease.ledger.accounts import unit_of
 from privrelease.ledger.protocol import Claim
 from privrelease.relational.aggregates import Aggregate, BinKey, Bounding, ColumnKey, Measure
@@ -111,6 +112,7 @@ def run_statistics(
             for query, found in zip(fresh, exact, strict=True)
             for draw, figures in zip(query.draws, _exact(query, found), strict=True)
         ]
+        heed()
         drawn = charge_then_draw(work, lambda draws: charged.append(ledger.reserve(replace(claim, draws=draws))), randomness)
         (reservation,) = charged
         values = iter(drawn)

@@ -135,3 +135,42 @@ def test_a_variable_without_its_verb_is_refused_and_not_passed_over(capsys, monk
     said = capsys.readouterr().err
     assert "C172 PRIVRELEASE_DRY_RUN sets no option of run\nhint: write PRIVRELEASE_RUN_DRY_RUN, or unset it" in said
     assert main(["explain", "P403"]) == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("PRIVRELEASE_RUN_DRYRUN", "write PRIVRELEASE_RUN_DRY_RUN, or unset it"),
+        ("PRIVRELEASE_DRYRUN", "write PRIVRELEASE_RUN_DRY_RUN, or unset it"),
+        ("PRIVRELEASE_RUN_STATE", "write PRIVRELEASE_STATE, or unset it"),
+        ("PRIVRELEASE_DATAROOT", "write PRIVRELEASE_DATA_ROOT, or unset it"),
+        ("PRIVRELEASE_RUN_DRY", "`privrelease run --help` names the variables there are; unset it"),
+    ],
+)
+def test_a_variable_that_is_nearly_one_of_the_verbs_is_refused(capsys, monkeypatch, name, hint):
+    monkeypatch.setenv(name, "1")
+    assert main(["run", "policy.yaml"]) == 2
+    assert f"C172 {name} sets no option of run\nhint: {hint}" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "PRIVRELEASE_RUN_SIGNING_KEY",
+        "PRIVRELEASE_RUN_TEST_NOISE",
+        "PRIVRELEASE_VALIDATE_FORMAT",
+        "PRIVRELEASE_PLANS",
+        "PRIVRELEASE_RUN_DRYRUN=",
+    ],
+)
+def test_other_variables_are_let_alone(capsys, monkeypatch, name):
+    name, empty, _ = name.partition("=")
+    monkeypatch.setenv(name, "" if empty else "json")
+    assert main(["run", "missing.yaml"]) == 2
+    assert "C172" not in capsys.readouterr().err
+
+
+def test_a_variable_of_a_group_is_refused_by_the_verb_that_it_is_nearly_of(capsys, monkeypatch):
+    monkeypatch.setenv("PRIVRELEASE_LEDGER_STATUS_FORMATS", "json")
+    assert main(["ledger", "status", "policy.yaml"]) == 2
+    assert "C172 PRIVRELEASE_LEDGER_STATUS_FORMATS sets no option of ledger status" in capsys.readouterr().err

@@ -104,3 +104,47 @@ def test_an_interruption_while_the_end_is_written_does_not_deny_what_was_publish
     said = desk.run()
     assert said.code == 3
     assert said.last == "exit 3: input or environment: interrupted; before that: r (published)"
+
+
+#: A signal whose exception a library drops, or gives back as an error of its own, before the run has come to its publication.
+LOST = """
+import os, signal
+import privrelease.pipeline.run as module
+signal.signal(signal.SIGINT, signal.default_int_handler)
+real, seen = module._since_previous, []
+def since(work, release, audit):
+    seen.append(release.id)
+    if seen[-1] == {release!r}:
+        try:
+            os.kill(os.getpid(), signal.{name})
+            for _ in range(10**7):
+                pass
+        except KeyboardInterrupt:
+            {lost}
+    return real(work, release, audit)
+module._since_previous = since
+"""
+
+
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
+@pytest.mark.parametrize(
+    "lost", ["pass", "import duckdb; raise duckdb.InvalidInputException('made up') from None", "raise ValueError from None"]
+)
+def test_a_signal_that_a_library_swallows_publishes_nothing_more(desk, name, lost, fork):
+    desk.policy(ONE + SECOND)
+    ran = fork(["run", "policy.yaml", "-q"], desk.folder, dict(os.environ), LOST.format(release="second", name=name, lost=lost))
+    assert ran.returncode == 3, ran.stderr
+    assert "interrupted" in ran.stderr.splitlines()[-1]
+    assert "fault of ours" not in ran.stderr
+    assert (desk.folder / "out/r.csv").exists()
+    assert not (desk.folder / "out/second.csv").exists()
+    again = desk.run()
+    assert again.code == 0, "nothing is left that stands in the way"
+
+
+def test_the_releases_after_a_swallowed_signal_are_not_begun(desk, fork):
+    desk.policy(ONE + SECOND)
+    ran = fork(
+        ["run", "policy.yaml", "-q"], desk.folder, dict(os.environ), LOST.format(release="r", name="SIGINT", lost="pass")
+    )
+    assert (ran.returncode, (desk.folder / "out").exists() and list((desk.folder / "out").iterdir())) in ((3, False), (3, []))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import shutil
 import sqlite3
 
@@ -285,3 +286,30 @@ def test_a_population_that_was_charged_for_persons_is_not_charged_for_rows(folde
     assert (folder / "out" / "s.csv").read_bytes() == before
     (population,) = status(capsys)["populations"]
     assert population["units"] == [{"unit": "persons by id", "epsilon": "0.4", "delta": "0"}]
+
+
+LOST_SIGNAL = """
+import os, signal
+import privrelease.execute.statistics.run as module
+signal.signal(signal.SIGINT, signal.default_int_handler)
+real = module.answer_keys
+def keys(plan, content):
+    try:
+        os.kill(os.getpid(), signal.SIGINT)
+        for _ in range(10**7):
+            pass
+    except KeyboardInterrupt:  # as a library does that calls back
+        pass
+    return real(plan, content)
+module.answer_keys = keys
+"""
+
+
+def test_a_signal_that_a_library_swallows_before_the_charge_spends_nothing(folder, capsys, fork):
+    assert main(["ledger", "init", "p.yaml"]) == 0
+    ran = fork(["run", "p.yaml", "-q"], folder, dict(os.environ), LOST_SIGNAL)
+    assert (ran.returncode, "interrupted" in ran.stderr) == (3, True), ran.stderr
+    assert status(capsys)["sequence"] == 0
+    assert not (folder / "out" / "s.csv").exists()
+    assert main(["run", "p.yaml"]) == 0
+    assert status(capsys)["sequence"] > 0
