@@ -71,7 +71,7 @@ def variables_without_option(group: TyperGroup, arguments: Sequence[str]) -> str
     alike = {
         _squeezed(name): option
         for option in own
-        for name in (_bare(option), _named(verb, flag_of(option)), option.envvar or "")
+        for name in (_bare(option), _named(verb, flag_of(option)), str(option.envvar or ""))
     }
     front = "_".join((PREFIX, *verb.replace("-", "_").upper().split(), ""))
     for name in sorted(

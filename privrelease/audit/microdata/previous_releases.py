@@ -85,13 +85,15 @@ def beside_microdata(
     if evidence.main is None:
         return together((), (), (), earlier)
     main = evidence.main
-    recoded = recoded_columns(evidence.plan.columns)
-    tables = [] if judge_table is None or recoded else [one for one in earlier.releases if one.content == "cells" and one.held]
+    tables = [] if judge_table is None else [one for one in earlier.releases if one.content == "cells" and one.held]
     source = SourceColumns(engine, (evidence.plan.source,), readable=evidence.source is not None)
     judged = [
         (one, judge_table(one, _rows_out(evidence, main, one, source), engine)) for one in tables if judge_table is not None
     ]
-    found = [_compared(evidence, main, one, engine) for one in earlier.releases if one not in tables]
+    if recoded_columns(evidence.plan.columns):
+        judged = [(one, verdict) for one, verdict in judged if verdict.agree]
+    apart = [one for one, _ in judged]
+    found = [_compared(evidence, main, one, engine) for one in earlier.releases if one not in apart]
     together_faults = _all_together(evidence, main, found, engine)
     combined = [one for one in found if one.beside.looked in {"combined", "same_file"}]
     checks: tuple[CheckResult, ...] = ()
@@ -128,7 +130,8 @@ def _rows_out(evidence: Evidence, main: ReleasedFile, table: EarlierRelease, sou
     known = evidence.source is not None and same_source(inputs, table.inputs)
     left_out = max(0, evidence.source.n_rows - main.n_rows) if known and evidence.source is not None else None
     tokens = frozenset(column.name for column in evidence.usable if column.treatment.relation is CellRelation.KEYED_TOKEN)
-    return RowsOut(main, own, evidence.plan.lossy, left_out, tokens, source)
+    recoded = bool(recoded_columns(evidence.plan.columns))
+    return RowsOut(main, own, evidence.plan.lossy, left_out, tokens, source, recoded)
 
 
 def _all_together(evidence: Evidence, main: ReleasedFile, found: Sequence[_Found], engine: MeasuringEngine) -> list[Said]:

@@ -25,9 +25,10 @@ from privrelease.plan.tables.plan import TablePlan
 from privrelease.texts.sentences import listed, say
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
+    from fractions import Fraction
 
-    from privrelease.audit.comparison.earlier.rows_and_table import TableJudge
+    from privrelease.audit.comparison.earlier.rows_and_table import Cell, TableJudge
     from privrelease.audit.comparison.previous_release import EarlierRelease
     from privrelease.audit.tables.evidence import TableEvidence
     from privrelease.engine.protocol.audit import MeasuringEngine
@@ -49,9 +50,14 @@ def table_beside_rows(
     for one in earlier:
         if one.content != "rows" or not one.held:
             continue
-        if one.recoded:  # a label counts persons of several cells together, whose other cells may be printed
+        if one.recoded and not _prints_all(
+            evidence.printed
+        ):  # a label counts persons of several cells together, whose other cells may be printed
             note = say("recoded_cells", columns=listed(one.recoded))
             found.append((one, TableVerdict(agree=None, unjudged=note)))
+            continue
+        if one.recoded:
+            found.append((one, TableVerdict()))
             continue
         try:
             file = engine.open_release(one.file, one.columns, marked=one.marked)
@@ -71,6 +77,8 @@ def table_judge(policy: Plan) -> TableJudge:
         name = None if table.manifest is None else table.manifest.release
         plan = next((one for one in releases_of(policy.releases, TablePlan) if one.id == name), None)
         try:
+            if rows.recoded:
+                return TableVerdict(agree=True if _prints_all(printed_in(table.file)[1]) else None)
             if plan is not None:
                 evidence = table_evidence(plan, policy, TableTarget((table.file,)), engine, ())
                 if evidence.suppressed is not None and _holds(evidence):
@@ -81,6 +89,11 @@ def table_judge(policy: Plan) -> TableJudge:
             return TableVerdict(agree=None)
 
     return judge
+
+
+def _prints_all(printed: Mapping[Cell, Mapping[str, Fraction | None]]) -> bool:
+    """Return True if no figure is suppressed, so that no rows, however they are written, give one back."""
+    return all(figure is not None for figures in printed.values() for figure in figures.values())
 
 
 def _holds(evidence: TableEvidence) -> bool:

@@ -56,7 +56,8 @@ Cells: TypeAlias = "NDArray[np.int64]"
 class RowsOut:
     """Released rows, opened. ``own``: columns whose cells hold the values of the source. ``lossy``: columns of which a cell may have been
     suppressed. ``left_out``: rows of the source that are not in the file; None: not known. ``tokens``: columns that are keyed pseudonyms.
-    ``source``: where it is looked up which columns determine others; None: nowhere.
+    ``source``: where it is looked up which columns determine others; None: nowhere. ``recoded``: labels stand for several values of the source, and
+    which cells they are in is not known.
     """
 
     file: ReleasedFile
@@ -65,6 +66,7 @@ class RowsOut:
     left_out: int | None = None
     tokens: frozenset[str] = frozenset()
     source: SourceColumns | None = None
+    recoded: bool = False
 
 
 @dataclass(frozen=True, slots=True)
