@@ -119,10 +119,11 @@ def outcome(case):
     return {check["id"]: check["outcome"] for check in case.audit()["checks"]}.get(GIVEN)
 
 
+@pytest.mark.parametrize("margins", [False, True])
 @pytest.mark.parametrize("first", ["rows", "cells"])
-def test_names_of_places_count_the_persons_of_a_place(case, first):
+def test_names_of_places_count_the_persons_of_a_place(case, first, margins):
     source(case, persons())
-    policy(case)
+    policy(case, cells={"margins": margins})
     ran = both(case, first)
     assert (ran.code, outcome(case)) == (1, "fail"), ran.err
     assert "A294" in ran.err
@@ -159,7 +160,7 @@ def test_an_edit_that_does_not_matter_changes_no_verdict(case, first):
 @pytest.mark.parametrize("first", ["rows", "cells"])
 def test_rows_without_names_of_places_pass(case, first):
     source(case, persons())
-    policy(case, shows=("a", "x"))
+    policy(case, shows=("a", "x"), cells={"margins": True})
     assert (both(case, first).code, outcome(case)) == (0, "pass")
 
 
@@ -167,7 +168,7 @@ def test_rows_without_names_of_places_pass(case, first):
 def test_names_that_determine_no_place_pass(case, first):
     names = cycle(("north", "north", "south"))
     source(case, persons(name=lambda _: next(names)))
-    policy(case)
+    policy(case, cells={"margins": True})
     assert (both(case, first).code, outcome(case)) == (0, "pass")
 
 
@@ -227,7 +228,7 @@ def test_only_a_sensitive_column_may_determine_a_sensitive_one(case, first, sens
     names = cycle(("south", "west"))
     source(case, persons(name=lambda place: "north" if place == "b1" else next(names)))
     columns = {name: {**spec, "role": "sensitive"} if name in sensitive else spec for name, spec in COLUMNS.items()}
-    policy(case, knows=["a"], columns=columns, cells={"protect": {"min_count": 3, "class_disclosure": False}})
+    policy(case, knows=["a"], columns=columns, cells={"margins": True, "protect": {"min_count": 3, "class_disclosure": False}})
     ran = both(case, first)
     assert ran.code == code, ran.err
 
@@ -235,7 +236,7 @@ def test_only_a_sensitive_column_may_determine_a_sensitive_one(case, first, sens
 @pytest.mark.parametrize("first", ["rows", "cells"])
 def test_an_amount_that_nobody_shares_is_no_map(case, first):
     source(case, persons())
-    policy(case, shows=("a", "fee"))
+    policy(case, shows=("a", "fee"), cells={"margins": True})
     assert (both(case, first).code, outcome(case)) == (0, "pass")
 
 

@@ -92,7 +92,7 @@ class MapQuery:
 
 @dataclass(frozen=True, slots=True)
 class ColumnMap:
-    """Which keys occur with which values of a column. ``values``, ``keys``: distinct ones among the ``rows`` that have both, all keys that are not
+    """The keys that occur with each value of a column. ``values``, ``keys``: distinct ones among the ``rows`` that have both, all keys that are not
     listed being one. ``forward``: each value has at most one key; ``backward``: each listed key has at most one value.
 
     ``handle``: the engine's own name of the map, of either direction, else empty. ``sets``: the places of keys that values have, ascending: -1 where

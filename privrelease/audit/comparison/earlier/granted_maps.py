@@ -41,14 +41,14 @@ _REPEATED: Final = 2
 
 @dataclass(frozen=True, eq=False, slots=True)
 class GrantedMap:
-    """What values of ``column`` say of a group column by its number, ``side``, or of the table's filter, None. By number of a set of keys:
-    ``keys``: those that a row can have, (k,) bool; ``outside``: whether it can have none of them. None: any.
+    """A map from the values of ``column`` to the keys of a group column, ``side`` its number, or to the table's filter, None. ``sets``: by number of
+    a set of keys, the places of those that a row can have (of a filter 0, its rows, and 1, all others), and whether it can have none of them. None: any.
     """
 
     column: str
     side: int | None
     handle: str
-    sets: tuple[tuple[NDArray[np.bool_], bool] | None, ...]
+    sets: tuple[tuple[NDArray[np.int64], bool] | None, ...]
 
 
 class SourceColumns:
@@ -200,11 +200,12 @@ def _granted(one: _Asked, found: ColumnMap, source: ColumnMap | None, *, forward
     by_rows = source is not found
     # what is missing in a released row may have been suppressed there: the source alone knows of missing keys
     lacking = by_rows and source is not None and any(place in {-1, places} for own in source.sets for place in own)
-    sets: list[tuple[NDArray[np.bool_], bool] | None] = []
+    free = np.empty(0, np.int64) if forward else np.setdiff1d(np.arange(places), list(seen))
+    sets: list[tuple[NDArray[np.int64], bool] | None] = []
     for own in found.sets:
         if by_rows and forward and own == (-1,):
             sets.append(None)
             continue
-        keys = np.array([place in own or not (forward or place in seen) for place in range(places)], np.bool_)
+        keys = np.concatenate([np.array([place for place in own if 0 <= place < places], np.int64), free])
         sets.append((keys, lacking or places in own or (not by_rows and -1 in own)))
     return GrantedMap(one.query.column, one.side, found.handle, tuple(sets))

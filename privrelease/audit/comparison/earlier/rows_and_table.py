@@ -224,15 +224,15 @@ class _Ways:
             if name not in self._asked.by or (key is None and name in self._rows.lossy):
                 said = self._said(side, pattern)
                 for keys, _ in said:
-                    there &= keys[self._grid[side]]
+                    there &= np.isin(self._grid[side], keys)
                 # what is not shown may be missing in the source, or a key that the table does not list
                 outside |= all(lacking or not self._strict for _, lacking in said)
             else:
                 there &= self._grid[side] == self._keys[name].get("" if key is None else key, -1)
         return np.flatnonzero(there), outside
 
-    def _said(self, side: int | None, pattern: RowPattern) -> list[tuple[NDArray[np.bool_], bool]]:
-        """What maps say of a column, or of the filter: the keys that such a row can have, and whether it can have none of them."""
+    def _said(self, side: int | None, pattern: RowPattern) -> list[tuple[NDArray[np.int64], bool]]:
+        """Return the keys of a column, or places of the filter, that such a row can have by each map, and whether it can have none of them."""
         found = [
             one.sets[number]
             for one, number in zip(self._maps, pattern.within, strict=True)
@@ -245,7 +245,7 @@ class _Ways:
         if pattern.inside is False or (self._decided and pattern.inside):
             return pattern.inside
         said = self._said(None, pattern)
-        can, cannot = (all(bool(states[place]) for states, _ in said) for place in (0, 1))
+        can, cannot = (all(place in states for states, _ in said) for place in (0, 1))
         return None if can and cannot else can
 
 

@@ -1,4 +1,4 @@
-"""Which values of a column occur with which keys of another, or where a filter holds: maps that stay in the engine, and their sets of keys."""
+"""Maps of the values of a column to the keys of another that occur with them, or to a filter: they stay in the engine, and their sets of keys leave it."""
 
 from __future__ import annotations
 
