@@ -2,7 +2,7 @@
 
 pyarrow asks for pandas, and goes on without, which would cost every run a third of a CPU second. Great Expectations imports altair and scipy's statistics for
 two expectations that few policies have: they are loaded when one of these is evaluated. sqlglot parses twenty templates of functions of other
-databases when its dialect is loaded: each is parsed when it is used. Whoever imports such a library afterwards, or had it
+databases when its dialect is loaded: each is parsed when it is used. pydantic reads how packages describe themselves, to look for plugins. Whoever imports such a library afterwards, or had it
 before, is not touched.
 """
 
@@ -14,6 +14,7 @@ import sys
 import warnings
 from contextlib import contextmanager
 from functools import cache
+from importlib import import_module
 from importlib.abc import MetaPathFinder
 from importlib.machinery import PathFinder
 from importlib.util import LazyLoader
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
     from sqlglot.expressions import Expr
 
-__all__ = ["arrow_alone", "dialect_alone", "later", "silence", "without"]
+__all__ = ["arrow_alone", "dialect_alone", "later", "models_alone", "silence", "without"]
 
 
 class _Absent(MetaPathFinder):
@@ -112,6 +113,27 @@ def arrow_alone() -> None:
         pa.scalar(pa.array([0])[0].as_py())
     with _without_descriptions():
         import pyarrow.compute  # noqa: F401 -- for whoever imports it afterwards
+
+
+@cache
+def models_alone() -> None:
+    """Load what pydantic looks for plugins with, without :mod:`importlib.metadata` and the readers of e-mail below it until it really looks."""
+    name, loader = "importlib.metadata", "pydantic.plugin._loader"
+    if name in sys.modules or loader in sys.modules:
+        return
+    stand_in = ModuleType(name)
+    stand_in.entry_points = _entry_points  # type: ignore[attr-defined]
+    sys.modules[name] = stand_in
+    try:
+        import_module(loader)
+    finally:
+        del sys.modules[name]
+
+
+def _entry_points(**wanted: str) -> object:
+    from importlib.metadata import entry_points
+
+    return entry_points(**wanted)
 
 
 @contextmanager

@@ -122,6 +122,9 @@ _COLLECT_AFTER = 200_000
 #: core, whether or not a command multiplies matrices.
 _BLAS_SLEEPS = ("OPENBLAS_THREAD_TIMEOUT", "4")
 
+#: Options by which nothing is read, so that no library is loaded that reads.
+_HELP = frozenset({"--help", "-h", "--version"})
+
 #: The warning of a missing extension, which the command line writes as a note of its own.
 _SAID_AT_THE_END = "the compiled loops cannot be loaded"
 
@@ -235,6 +238,10 @@ def _called(arguments: list[str]) -> Ending | None:
     """Call a command; None where only help or the version was asked for."""
     from typer.main import get_command
 
+    from privrelease.lean_imports import models_alone
+
+    if arguments and not _HELP & {*arguments}:
+        models_alone()  # typer reads every value by pydantic
     command = cast("TyperGroup", get_command(_for_call(arguments)))
     name_variables(command)
     if said := variables_without_option(command, arguments):

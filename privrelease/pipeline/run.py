@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Final, Literal
 
 from privrelease.audit.document.model import FindingRecord, Outcome, Visibility
-from privrelease.errors import InputError, UnseenReleaseError, UsageError
+from privrelease.errors import InputError, PrivreleaseError, UnseenReleaseError, UsageError
 from privrelease.interruption import heed, is_interruption
 from privrelease.pipeline.kinds import kind_of
 from privrelease.pipeline.publication_log import announcer, require_log
@@ -274,16 +275,30 @@ def _published(work: Work, release: ReleasePlan, folder: RunFolder, audit: Audit
         say_standing(work.store, audit, folder.record())
         reason = f"release {release.id}: {error.code}"
         return folder, ReleaseResult(release.id, "quarantined", reason, folder.id, audit, error=error)
+    except BaseException:
+        _say_unpublished(work.store, audit, folder)
+        raise
     say_standing(work.store, audit, record)
     kept, removed = kept_files(work.store, record), removed_files(work.store, record)
     reason = f"release {release.id} is published{not_made(audit)}"
     return folder, ReleaseResult(release.id, "published", reason, folder.id, audit, kept=kept, removed=removed)
 
 
+def _say_unpublished(store: ReleaseStore, audit: AuditResult, folder: RunFolder) -> None:
+    """Write the internal page of a run whose publication was stopped; it says nothing of what became of it."""
+    from privrelease.report.pages.html import render_html
+    from privrelease.report.view.edition import Edition
+
+    with suppress(PrivreleaseError):  # what stopped the publication is the one to tell
+        store.say_standing(folder.id, render_html(audit, Edition.INTERNAL).encode())
+
+
 def _write_reports(
     work: Work, folder: RunFolder, audit: AuditResult, standing: StandingState | None, *, recipient: bool
 ) -> None:
-    """Write the audit and its pages. ``standing``: what becomes of the release for certain; that it is published is written once it is."""
+    """Write the audit and its pages. ``standing``: what becomes of the release for certain; where none, it is to be published, and the internal page
+    is written once it is: see :func:`_published`.
+    """
     from privrelease.audit.document.schema import audit_bytes
     from privrelease.release.files import os_errors, write_atomically
     from privrelease.report.pages.html import render_html
@@ -292,8 +307,9 @@ def _write_reports(
 
     with os_errors("writing the report"):
         write_atomically(folder.audit, audit_bytes(audit))
-        said = None if standing is None else Standing(state=standing)
-        write_atomically(folder.report, render_html(audit, Edition.INTERNAL, standing=said).encode())
+        if standing is not None:
+            page = render_html(audit, Edition.INTERNAL, standing=Standing(state=standing))
+            write_atomically(folder.report, page.encode())
         if recipient and "recipient" in work.editions:
             write_atomically(folder.recipient_report, render_html(audit, Edition.RECIPIENT).encode())
 

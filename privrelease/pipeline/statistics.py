@@ -8,7 +8,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from privrelease.errors import PrivreleaseError
-from privrelease.pipeline.spending import UNBELIEVABLE, noise_source
 from privrelease.texts.sentences import say
 
 if TYPE_CHECKING:
@@ -38,6 +37,7 @@ def audited_statistics(
     from privrelease.execute.statistics.run import run_statistics
     from privrelease.pipeline.previous.published import published_before
     from privrelease.pipeline.settings import versions
+    from privrelease.pipeline.spending import noise_source
     from privrelease.release.store import now
 
     source = noise_source(policy, world, store)
@@ -136,6 +136,8 @@ def _charged(target: StatisticsTarget, plan: Plan, world: World) -> StatisticsTa
     try:
         book = world.open_ledger(plan, world.settings.store(plan)).book()
     except PrivreleaseError as error:
+        from privrelease.pipeline.spending import UNBELIEVABLE
+
         if error.code in UNBELIEVABLE:
             return replace(target, ledger_fault=say("ledger_unbelieved", code=error.code, message=error.message))
         world.log(f"the ledger is not available: {error}")

@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from privrelease.errors import PrivreleaseError
-from privrelease.pipeline.spending import UNBELIEVABLE, noise_source
 from privrelease.texts.sentences import say
 
 if TYPE_CHECKING:
@@ -38,6 +37,7 @@ def audited_synthetic(
     from privrelease.execute.synthetic.run import holdout_key, run_synthetic
     from privrelease.pipeline.previous.published import published_before
     from privrelease.pipeline.settings import versions
+    from privrelease.pipeline.spending import noise_source
     from privrelease.release.digests import digest_key
     from privrelease.release.store import now
 
@@ -154,6 +154,8 @@ def _charged(target: SyntheticTarget, plan: Plan, world: World) -> SyntheticTarg
     try:
         book = world.open_ledger(plan, world.settings.store(plan)).book()
     except PrivreleaseError as error:
+        from privrelease.pipeline.spending import UNBELIEVABLE
+
         if error.code in UNBELIEVABLE:
             return replace(target, ledger_fault=say("ledger_unbelieved", code=error.code, message=error.message))
         world.log(f"the ledger is not available: {error}")

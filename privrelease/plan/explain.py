@@ -11,9 +11,6 @@ from privrelease.plan.attacks import attack_words
 from privrelease.plan.checks import check_words, exact_text
 from privrelease.plan.microdata.step_words import end_words, label_words, multiple_words, pseudonym_words
 from privrelease.plan.model import named
-from privrelease.plan.statistics.explain import explain_statistics
-from privrelease.plan.synthetic.explain import explain_synthetic
-from privrelease.plan.tables.explain import explain_table
 from privrelease.relational.hierarchies import Coded, Generalised, RoundedTo
 from privrelease.relational.treatments import CellRelation, Pseudonym, declaration_of
 from privrelease.value_classes import dataclass
@@ -22,6 +19,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from privrelease.plan.model import MicrodataPlan, Plan, ThreatPlan
+    from privrelease.plan.statistics.plan import StatisticsPlan
+    from privrelease.plan.synthetic.plan import SyntheticPlan
+    from privrelease.plan.tables.plan import TablePlan
     from privrelease.relational.schema import TableSource
     from privrelease.relational.treatments import Treatment
 
@@ -321,10 +321,28 @@ def _k(limit: ThresholdExplanation) -> str:
     return f"k = {limit.k}: " if limit.k is not None else ""
 
 
-#: How releases are explained, by kind.
+def _statistics(release: StatisticsPlan) -> Explained:
+    from privrelease.plan.statistics.explain import explain_statistics
+
+    return explain_statistics(release)
+
+
+def _table(release: TablePlan) -> Explained:
+    from privrelease.plan.tables.explain import explain_table
+
+    return explain_table(release)
+
+
+def _synthetic(release: SyntheticPlan) -> Explained:
+    from privrelease.plan.synthetic.explain import explain_synthetic
+
+    return explain_synthetic(release)
+
+
+#: How releases are explained, by kind; what explains one is loaded where a policy has a release of the kind.
 EXPLAINERS: tuple[tuple[str, Explain], ...] = (
     ("microdata", explain_microdata),
-    ("statistics", explain_statistics),
-    ("table", explain_table),
-    ("synthetic", explain_synthetic),
+    ("statistics", _statistics),
+    ("table", _table),
+    ("synthetic", _synthetic),
 )

@@ -64,3 +64,31 @@ assert written == module.DuckDBGenerator(dialect="duckdb").generate(parse_one(AS
 def test_templates_of_the_dialect_are_parsed_when_they_are_used_and_are_the_same() -> None:
     done = subprocess.run([sys.executable, "-c", TEMPLATES], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+PLUGINS = """
+import os
+import sys
+from privrelease.lean_imports import models_alone
+os.environ["PYDANTIC_DISABLE_PLUGINS"] = "__all__"
+models_alone()
+from pydantic import BaseModel
+class Made(BaseModel):
+    rows: int
+assert Made(rows="3").rows == 3
+assert "importlib.metadata" not in sys.modules
+del os.environ["PYDANTIC_DISABLE_PLUGINS"]
+from pydantic.plugin import _loader
+from types import SimpleNamespace
+import importlib.metadata as real
+assert real.__spec__ is not None
+asked = []
+real.entry_points = lambda **wanted: asked.append(wanted) or [SimpleNamespace(value="x:y", name="y", load=lambda: "plugin")]
+assert list(_loader.get_plugins()) == ["plugin"]
+assert asked == [{"group": "pydantic"}]
+"""
+
+
+def test_pydantic_finds_its_plugins_where_they_are_not_disabled() -> None:
+    done = subprocess.run([sys.executable, "-c", PLUGINS], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr

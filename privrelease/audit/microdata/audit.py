@@ -90,8 +90,8 @@ def audit_microdata(
         attacks=attacked,
         utility_measures=measures,
     )
-    if earlier is None:
-        return audit
+    if earlier is None or not (earlier.releases or earlier.unlooked or earlier.unknown):
+        return audit  # what compares releases is not loaded for a first one
     from privrelease.audit.microdata.previous_releases import beside_microdata
 
     return with_earlier(audit, beside_microdata(evidence, earlier, engine, judge_table), plan)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Final
 
 from privrelease.cli.ci_output import check_summary, for_pipeline, stopped_in_form
 from privrelease.cli.commands.publishing import say_kept, say_removed
-from privrelease.cli.commands.saved_plan import check_saved, read_saved
 from privrelease.cli.console import FailOn
 from privrelease.cli.exit import INTERRUPTED, MEANINGS, Ending, ending_of, worst
 from privrelease.cli.findings_output import finding_value, record_value, report_findings
@@ -49,7 +48,11 @@ def run(
         loaded, plan = settings.load(policy)
         for finding in loaded.warnings:
             console.log(str(finding))
-        asked = None if saved is None else read_saved(saved)
+        asked = None
+        if saved is not None:
+            from privrelease.cli.commands.saved_plan import check_saved, read_saved
+
+            asked = read_saved(saved)
         ids = ids if asked is None or ids else asked.releases
         work = pipeline.prepare(loaded, plan, ids, world, stop_at_warnings=fail_on is FailOn.WARN, dry=dry)
         if asked is not None:

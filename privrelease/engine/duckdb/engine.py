@@ -6,21 +6,19 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from privrelease.engine.duckdb.assignment_queries import AssignmentQueries
-from privrelease.engine.duckdb.auditing import tables as table_audit
 from privrelease.engine.duckdb.auditing.expectations import ExpectationQueries
 from privrelease.engine.duckdb.auditing.queries import AuditQueries
 from privrelease.engine.duckdb.auditing.records import RecordQueries
 from privrelease.engine.duckdb.auditing.release_pairs import AcrossQueries
 from privrelease.engine.duckdb.auditing.source_comparison import BesideQueries
 from privrelease.engine.duckdb.connection import Connection
-from privrelease.engine.duckdb.measuring import aggregates, coded_rows, coding, opening, row_classes, tables
+from privrelease.engine.duckdb.measuring import coding, opening, row_classes
 from privrelease.engine.duckdb.measuring import released_file as measuring
 from privrelease.engine.duckdb.reading import staging
 from privrelease.engine.duckdb.reading.corruption import SYMPTOMS, damage_of
 from privrelease.engine.duckdb.reading.csv_source import read_csv
 from privrelease.engine.duckdb.reading.parquet_source import read_parquet
 from privrelease.engine.duckdb.reading.table_source import read_duckdb, read_sqlite
-from privrelease.engine.duckdb.writing import recoding
 from privrelease.engine.duckdb.writing import sinks as writing
 from privrelease.engine.protocol.base import Offer, ReleasedFile
 from privrelease.errors import InputError, InternalError
@@ -130,6 +128,8 @@ class DuckDBEngine(AuditQueries, ExpectationQueries, AcrossQueries, AssignmentQu
     # making
     def recode(self, staged: Staged, recodes: Sequence[Recode]) -> Staged:
         """Replace the values of columns."""
+        from privrelease.engine.duckdb.writing import recoding
+
         table, codes = recoding.recode(self._connection, self._staged[staged.handle], recodes, self._codes[staged.handle])
         self._staged[table.table], self._codes[table.table] = table, codes
         return replace(staged, handle=table.table, columns=table.columns)
@@ -145,14 +145,20 @@ class DuckDBEngine(AuditQueries, ExpectationQueries, AcrossQueries, AssignmentQu
 
     def aggregates(self, staged: Staged, bounding: Bounding, asked: Sequence[Aggregate]) -> tuple[Aggregated, ...]:
         """Return exact integers by cell, a person's contribution bounded."""
+        from privrelease.engine.duckdb.measuring import aggregates
+
         return aggregates.aggregates(self._connection, self._staged[staged.handle], bounding, asked)
 
     def coded_rows(self, staged: Staged, bounding: Bounding, keys: Sequence[ColumnKey | BinKey]) -> CodedRows:
         """Return distinct tuples of declared cells with their rows."""
+        from privrelease.engine.duckdb.measuring import coded_rows
+
         return coded_rows.coded_rows(self._connection, self._staged[staged.handle], bounding, keys)
 
     def divided(self, staged: Staged, unit: str | None, share: Fraction, key: bytes) -> tuple[Staged, Staged]:
         """Put the persons of a keyed hash aside."""
+        from privrelease.engine.duckdb.measuring import coded_rows
+
         found = coded_rows.divided(self._connection, self._staged[staged.handle], unit, share, key)
         for table in found:
             self._staged[table.table], self._codes[table.table] = table, {}
@@ -165,6 +171,8 @@ class DuckDBEngine(AuditQueries, ExpectationQueries, AcrossQueries, AssignmentQu
 
     def table_cells(self, staged: Staged, asked: TableQuery) -> TableCells:
         """Return the cells of a table of counts and sums."""
+        from privrelease.engine.duckdb.measuring import tables
+
         return tables.table_cells(self._connection, self._staged[staged.handle], asked)
 
     def write(self, staged: Staged, output: OutputTable) -> WrittenOutput:
@@ -174,10 +182,14 @@ class DuckDBEngine(AuditQueries, ExpectationQueries, AcrossQueries, AssignmentQu
     # measuring
     def contributions(self, staged: Staged, asked: TableQuery) -> Contributions:
         """Return what each person adds to each cell of a table."""
+        from privrelease.engine.duckdb.auditing import tables as table_audit
+
         return table_audit.contributions(self._connection, self._staged[staged.handle], asked)
 
     def changed_contributions(self, now: Staged, before: Staged, asked: TableQuery) -> Contributions:
         """Return what each person adds to each cell of a table now more than before."""
+        from privrelease.engine.duckdb.auditing import tables as table_audit
+
         staged = self._staged[now.handle], self._staged[before.handle]
         return table_audit.changed_contributions(self._connection, *staged, asked)
 

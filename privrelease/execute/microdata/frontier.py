@@ -18,7 +18,6 @@ from privrelease.disclosure.classes.grouping import group_rows
 from privrelease.disclosure.risk.prosecutor import prosecutor_risk
 from privrelease.disclosure.risk.thresholds import smallest_class_for
 from privrelease.execute.common.progress import silent
-from privrelease.execute.microdata.forecast import leaving, threat_sizes
 from privrelease.execute.microdata.protection import prepare, solve
 from privrelease.execute.microdata.recoding import MAKERS
 from privrelease.plan.microdata.frontier import Frontier, Point, sweepable, thresholds, with_dominated
@@ -66,6 +65,8 @@ def sweep(
     ``threat``: one of :func:`~privrelease.plan.microdata.frontier.sweepable`. ``measure`` is called with the classes of the source and of what would
     be released, point by point.
     """
+    from privrelease.execute.microdata.forecast import leaving, threat_sizes
+
     own = threat.thresholds.highest
     assert own is not None  # sweepable
     table, linkable = prepared.rows.table, prepared.persons.linkable

@@ -114,7 +114,8 @@ def canonical(policy: Policy) -> str:
 _BARE = re.compile(r"[A-Za-z_][A-Za-z0-9_./-]*")
 _PLAIN_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?")
 _RESERVED = frozenset({"null", "true", "false", "yes", "no", "on", "off", "y", "n"})
-_ESCAPED = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff\ud800-\udfff]")
+#: Compiled where YAML is written, and not by whoever digests a policy.
+_ESCAPED = "[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff\ud800-\udfff]"
 _WIDTH = 110
 
 
@@ -127,7 +128,7 @@ def yaml_text(text: str) -> str:
     if _BARE.fullmatch(text) and text.lower() not in _RESERVED:
         return text
     quoted = json.dumps(text, ensure_ascii=False)
-    return _ESCAPED.sub(lambda match: f"\\u{ord(match[0]):04x}", quoted)
+    return re.sub(_ESCAPED, lambda match: f"\\u{ord(match[0]):04x}", quoted)
 
 
 def _scalar(value: object) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from decimal import Decimal
 from math import ceil
-from statistics import NormalDist
 from typing import TYPE_CHECKING, Final
 
 from privrelease.policy.language.attacks import ATTACKS, SinglingOutSpec
@@ -105,6 +104,8 @@ def attempts_needed(limit: Decimal, confidence: Decimal) -> int:
 
 
 def _quantile(confidence: Decimal) -> float:
+    from statistics import NormalDist
+
     return NormalDist().inv_cdf((1 + float(confidence)) / 2)
 
 

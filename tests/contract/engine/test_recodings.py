@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-import privrelease.engine.duckdb.reading.staging as staging
+import privrelease.engine.duckdb.reading.enumerations as enumerations
 from privrelease.disclosure.hierarchies.labels import ends, generalised, multiples, recoding_of
 from privrelease.engine.protocol.base import Recode
 from privrelease.errors import InputError
@@ -63,8 +63,8 @@ MAKES = {Generalised: generalised, Coded: ends, RoundedTo: multiples}
 @pytest.mark.parametrize("few", [True, False])
 def test_what_is_released_is_what_is_made_of_every_value(bench, monkeypatch, few):
     if not few:
-        monkeypatch.setattr(staging, "_SAMPLES", ((122_880, 0),))
-        monkeypatch.setattr(staging, "MOST_CODED", 0)
+        monkeypatch.setattr(enumerations, "_SAMPLES", ((122_880, 0),))
+        monkeypatch.setattr(enumerations, "MOST_CODED", 0)
     refused = 0
     for number, (values, type_, grid, declared) in enumerate(CASES):
         make = partial(MAKES[type(declared)], declared)

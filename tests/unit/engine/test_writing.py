@@ -54,7 +54,7 @@ def test_rows_are_in_the_order_of_what_they_say_with_nulls_last(engine, csv_sour
 
 
 def test_the_order_is_that_of_the_output_columns_of_every_type(engine, tmp_path, write, monkeypatch):
-    import privrelease.engine.duckdb.reading.staging as staging
+    import privrelease.engine.duckdb.reading.enumerations as enumerations
 
     n = 4000
     rng = np.random.default_rng(5)
@@ -91,7 +91,7 @@ def test_the_order_is_that_of_the_output_columns_of_every_type(engine, tmp_path,
     ]
     expected.sort(key=lambda row: tuple((cell is None, 0 if cell is None else cell) for cell in row))
     for many, name in ((30_000, "held"), (100, "mixed"), (0, "streamed")):
-        monkeypatch.setattr(staging, "_SAMPLES", ((122_880, many),))
+        monkeypatch.setattr(enumerations, "_SAMPLES", ((122_880, many),))
         (path,) = write(
             engine.stage(source),
             masked=("sex", "whole"),
@@ -248,13 +248,13 @@ def _nth(gone):
 # pseudonyms
 @pytest.mark.parametrize("key", [b"k", b"a key of some bytes", bytes(range(64)), bytes(range(200))], ids=len)
 def test_a_pseudonym_is_hmac_sha256(engine, csv_source, write, key, monkeypatch):
-    import privrelease.engine.duckdb.reading.staging as staging
+    import privrelease.engine.duckdb.reading.enumerations as enumerations
 
     people = ["anna@example.org", "ben", "é", "x" * 300, 'q"uote']
     lines = "\n".join('"{}",{}'.format(one.replace('"', '""'), i) for i, one in enumerate(people))
     expected = [hmac.new(key, one.encode(), "sha256").hexdigest()[:32] for one in people]
     for few in (30_000, 0):
-        monkeypatch.setattr(staging, "_SAMPLES", ((122_880, few),))
+        monkeypatch.setattr(enumerations, "_SAMPLES", ((122_880, few),))
         staged = engine.stage(csv_source(f"who,i\n{lines}\n", "who", "i"))
         (path,) = write(staged, keys={"who": key}, order="source", name=f"out{few}")
         assert [row[0] for row in rows_of(path)] == expected

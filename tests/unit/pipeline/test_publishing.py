@@ -109,3 +109,34 @@ def test_a_language_without_a_catalogue_is_an_error_with_its_place(tmp_path):
     assert loaded is None
     errors = [(one.code, one.message) for one in findings if one.severity is Severity.ERROR]
     assert errors == [("P202", "language must be en, de or fr, got tlh")]
+
+
+@pytest.mark.parametrize("stopped", [False, True])
+def test_the_internal_page_is_written_once_and_stays_where_the_publication_is_stopped(tmp_path, monkeypatch, stopped):
+    from privrelease.errors import InputError
+    from privrelease.release.store import ReleaseStore
+    from privrelease.release.tamper_check import alterations
+    from privrelease.report.pages import html
+
+    def full(*_args, **_kwargs):
+        raise InputError("R102", "the disk is full")
+
+    editions, render = [], html.render_html
+    monkeypatch.setattr(
+        html, "render_html", lambda audit, edition, **of: editions.append(edition.value) or render(audit, edition, **of)
+    )
+    if stopped:
+        monkeypatch.setattr(ReleaseStore, "publish", full)
+    (tmp_path / "data.csv").write_text("id,area\n" + "".join(f"{n},north\n" for n in range(9)), encoding="utf-8")
+    (tmp_path / "p.yaml").write_text(POLICY.partition("approvals:")[0], encoding="utf-8")
+    loaded, plan = Settings().load(tmp_path / "p.yaml")
+    work = prepare(loaded, plan, (), World())
+    ended = run(work)["r"]
+    assert ended.became == ("failed" if stopped else "published")
+    (folder,) = (work.store.folder(one.run) for one in work.store.records())
+    assert sorted(editions) == ["internal", "recipient"]
+    assert ("Published on" in folder.report.read_text(encoding="utf-8")) is not stopped
+    assert folder.record().state.value == ("parked" if stopped else "published")
+    assert alterations(folder) == ()
+    folder.report.write_text("changed", encoding="utf-8")
+    assert len(alterations(folder)) == 1

@@ -20,7 +20,7 @@ from privrelease.engine.duckdb.auditing.rows import linked_rows
 from privrelease.engine.duckdb.measuring.numbers import number_counts, number_distances
 from privrelease.engine.duckdb.measuring.opening import Opened
 from privrelease.engine.duckdb.measuring.released_file import joined, value_pairs, value_rows
-from privrelease.engine.duckdb.reading.staging import MOST_CODED
+from privrelease.engine.duckdb.reading.enumerations import MOST_CODED
 from privrelease.engine.protocol.audit import LeftRows, PersonClasses, SameCells, TokenFacts, UnitFacts
 from privrelease.relational.schema import ColumnType
 

@@ -202,12 +202,14 @@ def _open_csv(
         for name in names
     )
     raw = connection.fresh("raw")
-    load_csv(connection, sink.path, form, sink.label, names=names, wanted=range(len(names)), into=raw, quoted_missing=False)
+    wanted = range(len(names))
+    n_rows = load_csv(connection, sink.path, form, sink.label, names=names, wanted=wanted, into=raw, quoted_missing=False)
 
     def place(row: int, ordinal: int) -> tuple[Location, str]:
         return Location(sink.label, line_of_record(sink.path, form, row, len(names)), ordinal + 1), ""
 
-    rows = Raw(sql.table(raw), tuple(sql.column(f"c{i}") for i in range(len(names))), ("VARCHAR",) * len(names), place)
+    cells = tuple(sql.column(f"c{i}") for i in wanted)
+    rows = Raw(sql.table(raw), cells, ("VARCHAR",) * len(names), place, n_rows=n_rows)
     source = TableSource("release", SourceKind.CSV, str(sink.path), sink.label, as_found)
     try:
         table, staged = stage(connection, source, rows, any_digits=True)

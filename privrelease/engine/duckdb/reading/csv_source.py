@@ -55,6 +55,7 @@ def read_csv(connection: Connection, source: TableSource) -> Raw:
         place,
         empty_is_null=True,
         close=lambda: connection.drop("TABLE", raw),
+        n_rows=sum(one.rows for one in opened),
     )
 
 

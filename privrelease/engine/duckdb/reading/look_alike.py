@@ -26,15 +26,15 @@ def holds_nul(text: exp.Expr) -> exp.Expr:
     return sql.call("contains", text, sql.call("chr", sql.integer(0)))
 
 
-def plain_form(*, person: bool) -> exp.Expr:
+def plain_form(text: exp.Expr, *, person: bool) -> exp.Expr:
     """Return the form of a text in which texts that look alike are the same; of a person's, capitals do not count either."""
-    alike = sql.call("trim", sql.call("nfc_normalize", sql.column("v")), sql.text(whitespace))
+    alike = sql.call("trim", sql.call("nfc_normalize", text), sql.text(whitespace))
     return sql.call("lower", alike) if person else alike
 
 
 def look_alike(connection: Connection, column: Column, values: str, n_values: int, *, person: bool) -> Finding | None:
     """Return the warning of a table ``values`` of ``n_values`` distinct texts of which some look alike; None where no two do."""
-    alike = plain_form(person=person)
+    alike = plain_form(sql.column("v"), person=person)
     (merged,) = connection.row(exp.select(exp.Count(this=exp.Distinct(expressions=[alike]))).from_(sql.table(values)))
     if merged == n_values:
         return None

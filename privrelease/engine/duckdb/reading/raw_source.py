@@ -73,7 +73,7 @@ class Raw:
     """Rows of a source. ``rows`` goes into FROM; ``cells``, ``physical`` (DuckDB's type names) follow the declared columns.
 
     ``empty_is_null``: the reader gave NULL for an empty text (CSV). ``place``: the location of a cell by row (from 0, in order of the
-    rows) and declared column (ordinal), with a text that says where. ``table``: a table to drop after staging.
+    rows) and declared column (ordinal), with a text that says where. ``n_rows``: where the reader counted them. ``close``: called after staging.
     """
 
     rows: exp.Table
@@ -82,6 +82,7 @@ class Raw:
     place: Callable[[int, int], tuple[Location, str]]
     empty_is_null: bool = False
     close: Callable[[], None] | None = None
+    n_rows: int | None = None
 
 
 def check_header(

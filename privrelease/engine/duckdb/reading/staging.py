@@ -10,16 +10,14 @@ from privrelease.engine.duckdb import sql
 from privrelease.engine.duckdb.errors import fault, raise_all
 from privrelease.engine.duckdb.reading.conversion import conversion_of
 from privrelease.engine.duckdb.reading.domains import outside_domain
-from privrelease.engine.duckdb.reading.look_alike import holds_nul, look_alike, plain_form
+from privrelease.engine.duckdb.reading.enumerations import COUNTED_TOGETHER, enumerations, present_cells
+from privrelease.engine.duckdb.reading.look_alike import holds_nul
 from privrelease.engine.duckdb.storage_types import storage_type
 from privrelease.engine.protocol.base import Staged
 from privrelease.findings import Finding, Location, Severity, pluralise
-from privrelease.relational.schema import Role
 from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from privrelease.engine.duckdb.connection import Connection
     from privrelease.engine.duckdb.reading.converted import Conversion
     from privrelease.engine.duckdb.reading.raw_source import Raw
@@ -27,9 +25,6 @@ if TYPE_CHECKING:
 
 __all__ = ["StagedTable", "stage"]
 
-#: (first rows that are looked at, most distinct values of a column of few).
-_SAMPLES = ((20_480, 2_560), (122_880, 30_000))
-_COUNTED_TOGETHER = 32
 #: Columns that one query converts.
 _STORED_TOGETHER = 256
 _OUTSIDE, _NUL = -1, -2
@@ -44,8 +39,6 @@ _FURTHER = {
     ),
     _NUL: ("D113", "holds a NUL character", "remove it in the source: a CSV file cannot carry it"),
 }
-#: A text column with more distinct values is stored as text, not as codes.
-MOST_CODED = 65_535
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +75,7 @@ class StagedTable:
 def stage(connection: Connection, source: TableSource, raw: Raw, *, any_digits: bool = False) -> tuple[StagedTable, Staged]:
     """Convert, check and store. Raises InputError D115 (physical type), D201-D209 (cells), all columns at once."""
     conversions = _conversions(source, raw, any_digits=any_digits)
-    coded, few, warnings, clean, cells = _enumerations(connection, source, raw, conversions)
+    coded, few, warnings, clean, cells = enumerations(connection, source, raw, conversions)
     name = connection.fresh("s")
     values = [sql.aliased(_stored(source.columns[i], one, coded[i], i), f"c{i}") for i, one in enumerate(conversions)]
     _store(connection, raw, conversions, values, name)
@@ -107,14 +100,14 @@ def stage(connection: Connection, source: TableSource, raw: Raw, *, any_digits: 
 def _store(connection: Connection, raw: Raw, conversions: list[Conversion], values: list[exp.Expr], into: str) -> None:
     """Store the values; of very many columns in several tables first, since planning takes time with the square of the expressions."""
     if len(values) <= _STORED_TOGETHER:
-        connection.run(sql.create_table(into, exp.select(*values).from_(_present(raw, conversions, range(len(values))))))
+        connection.run(sql.create_table(into, exp.select(*values).from_(present_cells(raw, conversions, range(len(values))))))
         return
     whole = exp.Select()
     parts: list[str] = []
     for low in range(0, len(values), _STORED_TOGETHER):
         places = range(low, min(low + _STORED_TOGETHER, len(values)))
         part = connection.fresh("part")
-        rows = exp.select(*(values[i] for i in places)).from_(_present(raw, conversions, places))
+        rows = exp.select(*(values[i] for i in places)).from_(present_cells(raw, conversions, places))
         connection.run(sql.create_table(part, rows))
         whole = whole.select(*(sql.column(f"c{i}", part) for i in places))
         whole = sql.positional(whole, sql.table(part)) if parts else whole.from_(sql.table(part))
@@ -122,12 +115,6 @@ def _store(connection: Connection, raw: Raw, conversions: list[Conversion], valu
     connection.run(sql.create_table(into, whole))
     for part in parts:
         connection.drop("TABLE", part)
-
-
-def _present(raw: Raw, conversions: list[Conversion], places: Iterable[int], *, rows: int | None = None) -> exp.Subquery:
-    """The present cells of some columns as ``p{i}``, of all rows or the first ``rows``."""
-    cells = exp.select(*(sql.aliased(conversions[i].present.copy(), f"p{i}") for i in places)).from_(raw.rows.copy())
-    return (cells if rows is None else cells.limit(rows)).subquery("present")
 
 
 def _conversions(source: TableSource, raw: Raw, *, any_digits: bool) -> list[Conversion]:
@@ -154,80 +141,16 @@ def _stored(column: Column, one: Conversion, coded: str | None, place: int) -> e
     return one.value.copy() if one.text else sql.cast(one.value.copy(), storage_type(column))
 
 
-# texts: enumerations, and texts that look alike
-def _enumerations(
-    connection: Connection, source: TableSource, raw: Raw, conversions: list[Conversion]
-) -> tuple[tuple[str | None, ...], tuple[bool, ...], list[Finding], set[int], dict[int, int]]:
-    """Make enumerations; return their names, which columns have few values, warnings, the columns without NUL, and cells per enumeration."""
-    clean, cells, warnings = set[int](), dict[int, int](), list[Finding]()
-    coded: list[str | None] = [None] * len(conversions)
-    few = _few(connection, raw, conversions)
-    for i in (i for i, one in enumerate(conversions) if one.text):
-        column = source.columns[i]
-        person = column.name == source.unit
-        watched = person or (column.role is Role.QUASI and set(column.format.normalise) != {"nfc", "trim"})
-        if not few[i] and not watched:
-            continue
-        values = connection.fresh("values")
-        cell, rows = sql.column(f"p{i}"), _present(raw, conversions, [i])
-        there = exp.select(sql.aliased(cell, "v")).from_(rows).where(exp.Not(this=exp.Is(this=cell, expression=exp.null())))
-        n: exp.Expr = exp.Sum(this=sql.column("n"))
-        if conversions[i].present.key == "column":  # a reader knows how many cells it gives as they are
-            distinct, n = there.distinct(), exp.select(exp.Count(this=cell.copy())).from_(rows.copy()).subquery()
-        else:
-            distinct = there.select(sql.aliased(sql.count_all(), "n")).group_by(cell)
-        connection.run(sql.create_table(values, distinct))
-        figures = [sql.count_all(), sql.count_all(where=holds_nul(sql.column("v"))), n]
-        if watched:
-            figures.append(sql.count_all(where=exp.NEQ(this=plain_form(person=person), expression=sql.column("v"))))
-        n_values, n_nul, n_cells, *n_unlike = connection.row(exp.select(*figures).from_(sql.table(values)))
-        if not n_nul:
-            clean.add(i)
-        if any(n_unlike):  # where every value has its plain form already, no two have the same
-            warning = look_alike(connection, column, values, int(n_values), person=person)
-            warnings += [] if warning is None else [warning]
-        if n_values <= MOST_CODED:
-            coded[i] = connection.fresh("e")
-            cells[i] = n_cells or 0
-            ascending = exp.select(sql.column("v")).from_(sql.table(values)).order_by(sql.column("v"))
-            connection.run(sql.create_enum(str(coded[i]), ascending))
-        few[i] = coded[i] is not None
-        connection.drop("TABLE", values)
-    return tuple(coded), tuple(few), warnings, clean, cells
-
-
-def _few(connection: Connection, raw: Raw, conversions: list[Conversion]) -> list[bool]:
-    """Guess from the first rows which columns have few values: a glance settles most, only the others are looked at longer.
-
-    Rows that are fewer than the values allowed need no count of values, which is the slowest query on a small file.
-    """
-    some = exp.select(sql.aliased(sql.integer(1), "one")).from_(raw.rows.copy()).limit(_SAMPLES[0][1] + 1)
-    (n_rows,) = connection.row(exp.select(sql.count_all()).from_(some.subquery("some")))
-    if n_rows <= _SAMPLES[0][1]:
-        return [True] * len(conversions)
-    few = [False] * len(conversions)
-    open_ = list(range(len(conversions)))
-    for rows, most in _SAMPLES:
-        for start in range(0, len(open_), _COUNTED_TOGETHER):
-            places = open_[start : start + _COUNTED_TOGETHER]
-            numbers = [exp.Count(this=exp.Distinct(expressions=[sql.column(f"p{i}")])) for i in places]
-            counts = connection.row(exp.select(*numbers).from_(_present(raw, conversions, places, rows=rows)))
-            for i, count in zip(places, counts, strict=True):
-                few[i] = count <= most
-        open_ = [i for i in open_ if not few[i]]
-    return few
-
-
 def _zeros(connection: Connection, source: TableSource, raw: Raw, conversions: list[Conversion]) -> list[Finding]:
     """Warn of numbers written with zeros before them: a code that is read as a number loses them, and two codes may become one."""
     written = [(i, one.zeros) for i, one in enumerate(conversions) if one.zeros is not None]
     if not written:
         return []
     cells: list[int] = []
-    for low in range(0, len(written), _COUNTED_TOGETHER):
-        some = written[low : low + _COUNTED_TOGETHER]
+    for low in range(0, len(written), COUNTED_TOGETHER):
+        some = written[low : low + COUNTED_TOGETHER]
         counts = [sql.count_all(where=zeros.copy()) for _, zeros in some]
-        cells += connection.row(exp.select(*counts).from_(_present(raw, conversions, [i for i, _ in some])))
+        cells += connection.row(exp.select(*counts).from_(present_cells(raw, conversions, [i for i, _ in some])))
     return [
         Finding(
             "D251",
@@ -248,8 +171,8 @@ def _no_numbers(connection: Connection, source: TableSource, raw: Raw, conversio
     if not said:
         return []
     cells: list[int] = []
-    for low in range(0, len(said), _COUNTED_TOGETHER):
-        counts = [sql.count_all(where=test.copy()) for _, test in said[low : low + _COUNTED_TOGETHER]]
+    for low in range(0, len(said), COUNTED_TOGETHER):
+        counts = [sql.count_all(where=test.copy()) for _, test in said[low : low + COUNTED_TOGETHER]]
         cells += connection.row(exp.select(*counts).from_(raw.rows.copy()))
     return [
         Finding(
@@ -334,7 +257,7 @@ def _raise(
         for test in [*tests, *([faulty[i]] if i in faulty else [])]:
             numbered = exp.select(
                 sql.aliased(exp.Window(this=exp.RowNumber()), "r"), sql.column(f"p{i}"), sql.column(f"c{i}")
-            ).from_(_present(raw, conversions, [i]))
+            ).from_(present_cells(raw, conversions, [i]))
             joined = sql.positional(numbered, sql.table(staged.table))
             kind = exp.select(sql.column("r"), sql.aliased(test.copy(), "kind")).from_(joined.subquery("both"))
             totals = exp.select(sql.column("kind"), exp.Min(this=sql.column("r")), sql.count_all()).from_(

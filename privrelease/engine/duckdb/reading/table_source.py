@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import sqlite3
 from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
@@ -15,6 +14,7 @@ from privrelease.findings import Location
 from privrelease.relational.schema import ColumnType
 
 if TYPE_CHECKING:
+    import sqlite3
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
@@ -140,6 +140,8 @@ def read_sqlite(connection: Connection, source: TableSource) -> Raw:
     """Read a table of a SQLite file, whose cells have types of their own: a column of texts and integers is read as text, of integers
     as integers, of reals (and integers) as reals. Raises InputError D103, D115, D116, and those of headers.
     """
+    import sqlite3
+
     (file,) = files_of(connection, source, many=False)
     raw = connection.fresh("raw")
     try:

@@ -16,7 +16,7 @@ from sqlglot import exp
 from privrelease.engine.duckdb import sql
 from privrelease.engine.duckdb.errors import fault, raise_all
 from privrelease.engine.duckdb.measuring.coding import Coding, staged_rows
-from privrelease.engine.duckdb.reading.staging import MOST_CODED, StagedTable
+from privrelease.engine.duckdb.reading.enumerations import MOST_CODED
 from privrelease.engine.duckdb.storage_types import storage_type
 from privrelease.engine.duckdb.writing.representatives import representative
 from privrelease.findings import Finding, pluralise
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from privrelease.engine.duckdb.connection import Connection
+    from privrelease.engine.duckdb.reading.staging import StagedTable
     from privrelease.engine.protocol.base import Recode
     from privrelease.relational.recoding import Recoding
 

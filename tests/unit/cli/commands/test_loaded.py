@@ -86,3 +86,27 @@ def test_a_run_of_microdata_loads_nothing_of_other_kinds_and_makes_ready_what_it
     assert set(said["loaded"]).isdisjoint(UNUSED_BY_A_RUN), sorted(set(said["loaded"]) & set(UNUSED_BY_A_RUN))
     assert said["ready"] == ["Policy", "MicrodataRelease"]
     assert said["later"] == ["True"]
+
+
+VALIDATE = """
+import sys
+from privrelease.cli.main import main
+assert main(["validate", "policy.yaml"]) == 0
+print("loaded", *sorted(sys.modules))
+"""
+UNUSED_BY_VALIDATE = (
+    "duckdb",
+    "importlib.metadata",
+    "numpy",
+    "privrelease.dp",
+    "privrelease.plan.statistics.explain",
+    "pyarrow",
+    "sqlglot",
+)
+
+
+def test_validating_rows_loads_no_engine_and_no_words_of_other_kinds(desk):
+    done = subprocess.run([sys.executable, "-c", VALIDATE], cwd=desk.folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    loaded = set(done.stdout.splitlines()[-1].split())
+    assert loaded.isdisjoint(UNUSED_BY_VALIDATE), sorted(loaded & set(UNUSED_BY_VALIDATE))

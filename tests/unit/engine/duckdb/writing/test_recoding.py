@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
-import privrelease.engine.duckdb.reading.staging as staging
+import privrelease.engine.duckdb.reading.enumerations as enumerations
 import privrelease.engine.duckdb.writing.recoding as recoding
 from privrelease.engine.duckdb.measuring.dictionaries import encoded, in_one_coding
 from privrelease.engine.protocol.base import OutputColumn, OutputTable, Parts, Recode
@@ -104,7 +104,7 @@ ALL = (
 
 @pytest.mark.parametrize(("coded", "few"), [(65_535, 30_000), (3, 30_000), (65_535, 0), (3, 0)])
 def test_cells_are_those_of_the_map_and_all_others_stay(engine, source, tmp_path, monkeypatch, coded, few):
-    monkeypatch.setattr(staging, "_SAMPLES", ((122_880, few),))  # held as codes, or asked block by block
+    monkeypatch.setattr(enumerations, "_SAMPLES", ((122_880, few),))  # held as codes, or asked block by block
     monkeypatch.setattr(recoding, "MOST_CODED", coded)  # also as texts and numbers that are not held as codes
     monkeypatch.setattr(recoding, "_BLOCK_ROWS", 512)
     staged = engine.stage(source[0])
@@ -154,7 +154,7 @@ def test_a_map_that_does_not_give_one_value_for_each_is_a_fault_of_ours(engine, 
 def test_values_without_a_released_one_are_told_by_column_and_row_all_at_once_and_never_themselves(
     engine, source, monkeypatch, few
 ):
-    monkeypatch.setattr(staging, "MOST_CODED", 10**6 if few else 0)
+    monkeypatch.setattr(enumerations, "MOST_CODED", 10**6 if few else 0)
     staged = engine.stage(source[0])
 
     def but_77(some):
