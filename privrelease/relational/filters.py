@@ -38,7 +38,10 @@ Operator = Literal["=", "<>", "<", "<=", ">", ">="]
 
 LONGEST: Final = 4000
 DEEPEST: Final = 64
-_ALLOWED: Final = "allowed: comparisons, AND, OR, NOT, IN, BETWEEN and IS NULL over declared columns and literals"
+_ALLOWED: Final = (
+    "allowed: comparisons, AND, OR, NOT, IN, BETWEEN and IS NULL over declared columns and literals; "
+    'a column whose name is not one word stands in double quotes ("Length of stay" > 3)'
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,7 +218,7 @@ class _Parser:
         from sqlglot import exp
 
         if not isinstance(node, exp.Column) or not isinstance(node.this, exp.Identifier):
-            _refuse(f"a filter compares columns with literals, and {type(node).__name__} is not a column")
+            _refuse("a filter compares columns with literals, and something else stands where a column should")
         if {name for name, value in node.args.items() if value} - {"this"}:
             _refuse("a column of a filter has no table before it", "write the column's name alone, in double quotes if need be")
         name = str(node.this.this)

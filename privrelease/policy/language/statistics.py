@@ -140,7 +140,7 @@ class QuerySpec(Frozen):
     missing: Annotated[Flag, Judged(figures.shown)] = False
     """Rows in which a group column is missing are counted under the key `missing`, whether there are any or not; otherwise they are left out."""
     where: Text | None = None
-    """A filter over declared columns: comparisons, AND, OR, NOT, IN, BETWEEN, IS NULL."""
+    """A filter over declared columns: comparisons, AND, OR, NOT, IN, BETWEEN, IS NULL. A column's name that is not one word stands in double quotes."""
     epsilon: Annotated[Exact | None, Stricter.LOWER, Judged(figures.spent)] = None
     """The budget of the query; where it is not given, a share of what is left."""
     share: Positive | None = None

@@ -95,7 +95,7 @@ class TableRelease(Frozen):
     keys: dict[DeclaredColumn, PathText] = Field(default_factory=dict)
     """Files that list the keys of group columns, one a line below a heading; each key has its cells, also where it has no rows."""
     where: Text | None = None
-    """A filter over declared columns: comparisons, AND, OR, NOT, IN, BETWEEN, IS NULL; the table is made of the rows where it holds."""
+    """A filter over declared columns: comparisons, AND, OR, NOT, IN, BETWEEN, IS NULL, names of several words in double quotes; the table is made of the rows where it holds."""
     impossible: Text | None = None
     """A filter over the group columns: cells where it holds are empty by nature, as everybody knows; they are printed as 0."""
     measures: Annotated[tuple[TableMeasure, ...], Field(min_length=1, max_length=20), Judged(figures.asked)]
