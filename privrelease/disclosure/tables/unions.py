@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from privrelease.disclosure.tables.figures import ProtectedTable
     from privrelease.disclosure.tables.layout import Relation
 
-__all__ = ["MOST_CELLS", "unsafe_unions"]
+__all__ = ["MOST_CELLS", "unsafe_unions", "unsafe_unions_of_contributors"]
 
 #: Cells in one set of overlapping equations beyond which only pairs and threes of cells are looked at.
 MOST_CELLS: Final = 120
@@ -53,15 +53,41 @@ def unsafe_unions(
     a set of equations that is too large to be looked at.
     """
     for part in _parts(table.layout.relations, cells, known):
-        if len(part.rows) == 1:
-            if part.is_union(part.rows[0]):
-                yield tuple(part.cells)
-            continue
-        if len(part.cells) > MOST_CELLS:
-            yield None
-        yield from _fewest(table, figure, part)
-        if len(part.cells) <= MOST_CELLS:
-            yield from _worst(table, figure, part)
+        yield from _unsafe(table, figure, part)
+
+
+def unsafe_unions_of_contributors(
+    table: ProtectedTable, figure: int, cells: Sequence[int], known: NDArray[np.bool_], alone: Sequence[tuple[int, ...]]
+) -> Iterator[tuple[tuple[int, ...] | None, tuple[int, ...]]]:
+    """Yield as :func:`unsafe_unions` what follows for somebody who knows some cells in addition, with those of them that count. ``alone``: for each
+    contributor, the cells that they fill alone. What follows without these is left out.
+    """
+    for part in _parts(table.layout.relations, cells, known):
+        mine = (tuple(cell for cell in one if cell in part.cells) for one in alone)
+        for held in dict.fromkeys(one for one in mine if one):
+            left = np.array([cell not in held for cell in part.cells], np.bool_)
+            for more in _apart([cell for cell in part.cells if cell not in held], _reduced(part.rows[:, left])):
+                if not _follows(part, more):
+                    yield from ((found, held) for found in dict.fromkeys(_unsafe(table, figure, more)))
+
+
+def _unsafe(table: ProtectedTable, figure: int, part: _Part) -> Iterator[tuple[int, ...] | None]:
+    """Unions of the cells of a part that may break a rule; None where it is too large."""
+    if len(part.rows) == 1:
+        if part.is_union(part.rows[0]):
+            yield tuple(part.cells)
+        return
+    if len(part.cells) > MOST_CELLS:
+        yield None
+    yield from _fewest(table, figure, part)
+    if len(part.cells) <= MOST_CELLS:
+        yield from _worst(table, figure, part)
+
+
+def _follows(part: _Part, more: _Part) -> bool:
+    """Return True if all equations of another part over some of its cells are combinations of the part's own."""
+    there = np.isin(part.cells, more.cells)
+    return sum(len(one.rows) for one in _within(part, there)) == len(more.rows)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -118,11 +144,11 @@ def _within(part: _Part, allowed: NDArray[np.bool_]) -> Iterator[_Part]:
     yield from _apart([part.cells[i] for i in mine.tolist()], rows)
 
 
-def _reduced(matrix: NDArray[np.float64], order: Sequence[int]) -> NDArray[np.float64]:
+def _reduced(matrix: NDArray[np.float64], order: Sequence[int] | None = None) -> NDArray[np.float64]:
     """Return the reduced echelon form, pivots sought in the ``order`` of columns, without rows of nothing."""
     found = matrix.copy()
     pivot = 0
-    for column in order:
+    for column in range(matrix.shape[1]) if order is None else order:
         if pivot == len(found):
             break
         best = pivot + int(np.abs(found[pivot:, column]).argmax())
