@@ -227,30 +227,37 @@ class _Inside:
         value = float(self.attack.table.values(self.figure)[cell])
         return high - low < max(width - min(slack, 0.5), slack * 1.01) or high < value + upper - min(slack, 0.5)
 
-    def unseen(self, cells: Sequence[int]) -> list[int]:
-        """Return those of ``cells`` that no table that was come upon shows to be uncertain enough, after looking for some."""
+    def unseen(self, cells: Sequence[int]) -> Iterator[int]:
+        """Yield those of ``cells`` that no table that was come upon shows to be uncertain enough, after looking for some."""
         left = self._left(cells)
         for signs in (*_SIGNS, *np.random.default_rng(0).choice((-1.0, 1.0), (_TRIES, len(cells)))):
             if len(left) > 1:
                 self._towards(left, np.resize(signs, len(left)).tolist())
                 left = self._left(left)
-        for cell in left:
-            self._towards([cell], [1.0])
-            self._towards([cell], [-1.0])
-        return self._left(left)
+        while left:
+            self._towards(left[:1], [1.0])
+            self._towards(left[:1], [-1.0])
+            first, *left = left
+            yield from self._left([first])
+            left = self._left(left)
 
     def _left(self, cells: Sequence[int]) -> list[int]:
         if not cells:
             return []
-        low, high = self.attack.polytope.seen([self.attack.place(self.figure, cell) for cell in cells], self.held)
+        places = [self.attack.place(self.figure, cell) for cell in cells]
+        low, high = self.attack.polytope.seen(places, self.held, self._within)
         return [
             cell for cell, one, other in zip(cells, low.tolist(), high.tolist(), strict=True) if self.is_short(cell, one, other)
         ]
 
     def _towards(self, cells: Sequence[int], signs: Sequence[float]) -> None:
-        start, size = self.attack.place(self.figure, 0), self.attack.table.layout.size
-        places = [start + cell for cell in cells]
-        self.attack.polytope.towards(places, signs, self.held, range(start, start + size))
+        places = [self.attack.place(self.figure, cell) for cell in cells]
+        self.attack.polytope.towards(places, signs, self.held, self._within)
+
+    @property
+    def _within(self) -> range:
+        start = self.attack.place(self.figure, 0)
+        return range(start, start + self.attack.table.layout.size)
 
 
 def _groups(attack: Attack, figure: int, relation: Relation, apart: set[int]) -> Iterator[Weakness]:
