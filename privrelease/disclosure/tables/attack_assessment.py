@@ -18,7 +18,7 @@ import numpy as np
 from privrelease.disclosure.tables.attacker import AtMost, Knowledge, Polytope
 from privrelease.disclosure.tables.contributor_attack import finest_cells, insiders, known_to_insider, parts_within
 from privrelease.disclosure.tables.figures import ProtectedTable, SumFigure, known_of, needs
-from privrelease.disclosure.tables.implied_sums import known_sums
+from privrelease.disclosure.tables.implied_sums import known_sums, projection, where_known
 from privrelease.disclosure.tables.layout import Relation
 from privrelease.disclosure.tables.recoverable_cells import exchanges
 from privrelease.disclosure.tables.rules import group_is_safe, shared_keys
@@ -296,11 +296,14 @@ def _unions_of_contributors(attack: Attack, figure: int, apart: set[int]) -> Ite
     alone = [cell for cell in cells if fills[cell]]
     theirs = [] if table.holders is None else [tuple(mine) for mine in table.holders.alone(alone).values()]
     theirs += [(cell,) for cell in alone if not any(cell in mine for mine in theirs)]
+    beyond: dict[tuple[int, ...], None] = {}
     for group, mine in unsafe_unions_of_contributors(table, figure, cells, known, theirs):
-        if group is not None and len(group) == 1:
-            continue  # what they learn of single cells is looked at by itself
-        found = _crossing(attack, figure, apart, mine) if group is None else _known_union(attack, figure, group, mine)
-        yield from found
+        if group is None:
+            beyond[mine] = None
+        elif len(group) > 1:  # what they learn of single cells is looked at by itself
+            yield from _known_union(attack, figure, group, mine)
+    if beyond:
+        yield from _crossing(attack, figure, apart, list(beyond))
 
 
 def _finest_apart(attack: Attack, figure: int, apart: set[int]) -> tuple[list[int], NDArray[np.bool_]]:
@@ -333,18 +336,22 @@ def _is_safe(table: ProtectedTable, figure: int, cells: Sequence[int]) -> bool:
     return group_is_safe(table.rules, table.together(figure, cells), sums)
 
 
-def _crossing(attack: Attack, figure: int, apart: set[int], mine: Sequence[int] = ()) -> Iterator[Weakness]:
-    """Pairs and threes of such cells, where there are too many for more."""
+def _crossing(attack: Attack, figure: int, apart: set[int], known_to: Sequence[Sequence[int]] = ((),)) -> Iterator[Weakness]:
+    """Pairs and threes of such cells, where there are too many for more. ``known_to``: for each attacker, the cells that they know."""
     table, relations, persons = attack.table, attack.table.layout.relations, attack.table.persons(figure)
     magnitude = None if figure < 0 or table.sums[figure].whole else table.sums[figure].magnitude
     only_few = magnitude is None or table.rules.zero_sums_shown or table.sums[figure].signed
     somebody = (table.contributors > 0) | ~table.silent
-    others = sorted(apart - {*mine})
-    cells = [cell for cell in others if somebody[cell] and (persons[cell] < table.rules.min_count or not only_few)]
-    unknown = attack.polytope.unknown[attack.place(figure, 0) :][: table.layout.size].copy()
-    unknown[list(mine)] = False
-    for group in known_sums(relations, unknown, cells, persons, table.rules.min_count):
-        yield from _known_union(attack, figure, group, mine)
+    cells = [cell for cell in sorted(apart) if somebody[cell] and (persons[cell] < table.rules.min_count or not only_few)]
+    unknown = attack.polytope.unknown[attack.place(figure, 0) :][: table.layout.size]
+    within = projection(relations, unknown, cells)
+    if within is None:
+        return
+    for mine in known_to:
+        left = [place for place, cell in enumerate(cells) if cell not in mine]
+        known = where_known(within, [place for place, cell in enumerate(cells) if cell in mine])[np.ix_(left, left)]
+        for group in known_sums(known, [cells[place] for place in left], persons, table.rules.min_count):
+            yield from _known_union(attack, figure, group, mine)
 
 
 def _classes(attack: Attack) -> Iterator[Weakness]:

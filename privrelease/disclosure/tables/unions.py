@@ -65,10 +65,8 @@ def unsafe_unions_of_contributors(
     for part in _parts(table.layout.relations, cells, known):
         mine = (tuple(cell for cell in one if cell in part.cells) for one in alone)
         for held in dict.fromkeys(one for one in mine if one):
-            left = np.array([cell not in held for cell in part.cells], np.bool_)
-            for more in _apart([cell for cell in part.cells if cell not in held], _reduced(part.rows[:, left])):
-                if not _follows(part, more):
-                    yield from ((found, held) for found in dict.fromkeys(_unsafe(table, figure, more)))
+            for more in _left(part, held):
+                yield from ((found, held) for found in dict.fromkeys(_unsafe(table, figure, more)))
 
 
 def _unsafe(table: ProtectedTable, figure: int, part: _Part) -> Iterator[tuple[int, ...] | None]:
@@ -82,12 +80,6 @@ def _unsafe(table: ProtectedTable, figure: int, part: _Part) -> Iterator[tuple[i
     yield from _fewest(table, figure, part)
     if len(part.cells) <= MOST_CELLS:
         yield from _worst(table, figure, part)
-
-
-def _follows(part: _Part, more: _Part) -> bool:
-    """Return True if all equations of another part over some of its cells are combinations of the part's own."""
-    there = np.isin(part.cells, more.cells)
-    return sum(len(one.rows) for one in _within(part, there)) == len(more.rows)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -136,6 +128,34 @@ def _apart(cells: Sequence[int], rows: NDArray[np.float64]) -> Iterator[_Part]:
         yield _Part([cells[i] for i in places.tolist()], rows[mine][:, places])
 
 
+def _left(part: _Part, held: Sequence[int]) -> Iterator[_Part]:
+    """The equations of a part over the cells that are left where ``held`` ones are known, those that overlap together; those that needed none of these
+    are left out.
+    """
+    theirs = np.isin(part.cells, held)
+    rows = part.rows.copy()
+    ones = (np.abs(rows) > _NEAR).sum(axis=0) == 1
+    for row in np.flatnonzero(np.abs(rows[:, theirs]).max(axis=1) > _NEAR).tolist():
+        if (ones & ~theirs & (np.abs(rows[row] - 1) < _NEAR)).any():
+            continue  # another cell is in this equation alone
+        best = int((np.abs(rows[row]) * ~theirs).argmax())
+        if theirs[best] or abs(rows[row, best]) < _NEAR:
+            rows[row] = 0
+            continue
+        rows[row] /= rows[row, best]
+        others = rows[:, best].copy()
+        others[row] = 0
+        rows -= np.outer(others, rows[row])
+        ones[best] = True
+    rows = rows[np.abs(rows[:, ~theirs]).max(axis=1, initial=0) > _NEAR]
+    needed = np.abs(rows[:, theirs]).max(axis=1) > _NEAR
+    cells = [cell for cell, mine in zip(part.cells, theirs.tolist(), strict=True) if not mine]
+    for more in _apart(cells, rows[:, ~theirs]):
+        place = np.isin(cells, more.cells)
+        if (needed & (np.abs(rows[:, ~theirs][:, place]) > _NEAR).any(axis=1)).any():
+            yield more
+
+
 def _within(part: _Part, allowed: NDArray[np.bool_]) -> Iterator[_Part]:
     """Return what the equations of a part give of the ``allowed`` cells alone, those that overlap together."""
     others, mine = np.flatnonzero(~allowed), np.flatnonzero(allowed)
@@ -144,11 +164,11 @@ def _within(part: _Part, allowed: NDArray[np.bool_]) -> Iterator[_Part]:
     yield from _apart([part.cells[i] for i in mine.tolist()], rows)
 
 
-def _reduced(matrix: NDArray[np.float64], order: Sequence[int] | None = None) -> NDArray[np.float64]:
+def _reduced(matrix: NDArray[np.float64], order: Sequence[int]) -> NDArray[np.float64]:
     """Return the reduced echelon form, pivots sought in the ``order`` of columns, without rows of nothing."""
     found = matrix.copy()
     pivot = 0
-    for column in range(matrix.shape[1]) if order is None else order:
+    for column in order:
         if pivot == len(found):
             break
         best = pivot + int(np.abs(found[pivot:, column]).argmax())
