@@ -22,6 +22,8 @@ _WORDS = {
     "draw": "drawing rows",
     "classes": "collapsing rows to classes",
     "suppress": "choosing cells to suppress",
+    "needless": "printing cells again that are not needed",
+    "joint": "seeking the suppression that loses least",
     "sweep": "protecting at each threshold",
     "write": "writing the release",
     "manifest": "describing the release",

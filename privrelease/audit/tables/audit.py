@@ -100,7 +100,7 @@ def audit_table(
     )
     if earlier is None or [(row.keys, row.over) for row in evidence.rows] != evidence.places:
         return audit
-    blind = tuple(UnreadableRelease(name, None, say("too_many_cells")) for name in evidence.unlinked)
+    blind = tuple(UnreadableRelease(name, None, say("too_many_cells"), must=True) for name in evidence.unlinked)
     earlier = replace(earlier, unlooked=(*earlier.unlooked, *blind))
     beside = beside_tables(
         plan,

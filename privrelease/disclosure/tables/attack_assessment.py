@@ -3,8 +3,8 @@ cells is known.
 
 A group: where a total and some of its parts are known, so is the sum of the others; that sum is a cell that no one asked for,
 and must be as safe as a printed one (case t01), also where it takes several totals to work it out, as far as pairs and threes
-of cells go. Who alone fills a suppressed cell of a sum knows its value, so the groups without that cell are judged too, and
-unsafe cells as contributors of others see them. A class: where all of a group share one key and the other keys are known to be
+of cells go. Who alone fills a suppressed cell of a sum knows its value, so the groups without that cell are judged too, of one total
+and of several, and unsafe cells as contributors of others see them. A class: where all of a group share one key and the other keys are known to be
 empty, whoever is in the group has that key.
 """
 
@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from privrelease.disclosure.tables.attacker import AtMost, Knowledge, Polytope
-from privrelease.disclosure.tables.contributor_attack import finest_cells, insiders, parts_within
+from privrelease.disclosure.tables.contributor_attack import finest_cells, insiders, known_to_insider, parts_within
 from privrelease.disclosure.tables.figures import ProtectedTable, SumFigure, known_of, needs
-from privrelease.disclosure.tables.implied_sums import known_sums
+from privrelease.disclosure.tables.implied_sums import known_sums, projection, where_known
 from privrelease.disclosure.tables.layout import Relation
 from privrelease.disclosure.tables.recoverable_cells import exchanges
 from privrelease.disclosure.tables.rules import group_is_safe, shared_keys
-from privrelease.disclosure.tables.unions import unsafe_unions
+from privrelease.disclosure.tables.unions import unsafe_unions, unsafe_unions_of_contributors
 from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
@@ -188,7 +188,7 @@ def weaknesses(table: ProtectedTable, suppressed: NDArray[np.bool_], attack: Att
                 del needed[cell]
                 yield Weakness("cell", figure, (cell,), low, high, width, upper)
         groups = [weak for relation in table.layout.relations for weak in _groups(attack, figure, relation, apart)]
-        groups = groups or list(_unions(attack, figure, apart))
+        groups = groups or list(_unions(attack, figure, apart)) or list(_unions_of_contributors(attack, figure, apart))
         yield from groups
         if needed:
             said = {(weak.cells, weak.held) for weak in groups}
@@ -227,30 +227,37 @@ class _Inside:
         value = float(self.attack.table.values(self.figure)[cell])
         return high - low < max(width - min(slack, 0.5), slack * 1.01) or high < value + upper - min(slack, 0.5)
 
-    def unseen(self, cells: Sequence[int]) -> list[int]:
-        """Return those of ``cells`` that no table that was come upon shows to be uncertain enough, after looking for some."""
+    def unseen(self, cells: Sequence[int]) -> Iterator[int]:
+        """Yield those of ``cells`` that no table that was come upon shows to be uncertain enough, after looking for some."""
         left = self._left(cells)
         for signs in (*_SIGNS, *np.random.default_rng(0).choice((-1.0, 1.0), (_TRIES, len(cells)))):
             if len(left) > 1:
                 self._towards(left, np.resize(signs, len(left)).tolist())
                 left = self._left(left)
-        for cell in left:
-            self._towards([cell], [1.0])
-            self._towards([cell], [-1.0])
-        return self._left(left)
+        while left:
+            self._towards(left[:1], [1.0])
+            self._towards(left[:1], [-1.0])
+            first, *left = left
+            yield from self._left([first])
+            left = self._left(left)
 
     def _left(self, cells: Sequence[int]) -> list[int]:
         if not cells:
             return []
-        low, high = self.attack.polytope.seen([self.attack.place(self.figure, cell) for cell in cells], self.held)
+        places = [self.attack.place(self.figure, cell) for cell in cells]
+        low, high = self.attack.polytope.seen(places, self.held, self._within)
         return [
             cell for cell, one, other in zip(cells, low.tolist(), high.tolist(), strict=True) if self.is_short(cell, one, other)
         ]
 
     def _towards(self, cells: Sequence[int], signs: Sequence[float]) -> None:
-        start, size = self.attack.place(self.figure, 0), self.attack.table.layout.size
-        places = [start + cell for cell in cells]
-        self.attack.polytope.towards(places, signs, self.held, range(start, start + size))
+        places = [self.attack.place(self.figure, cell) for cell in cells]
+        self.attack.polytope.towards(places, signs, self.held, self._within)
+
+    @property
+    def _within(self) -> range:
+        start = self.attack.place(self.figure, 0)
+        return range(start, start + self.attack.table.layout.size)
 
 
 def _groups(attack: Attack, figure: int, relation: Relation, apart: set[int]) -> Iterator[Weakness]:
@@ -276,22 +283,51 @@ def _groups(attack: Attack, figure: int, relation: Relation, apart: set[int]) ->
 
 def _unions(attack: Attack, figure: int, apart: set[int]) -> Iterator[Weakness]:
     """Groups of cells that no one is in twice, whose sum several totals give together."""
-    table, relations = attack.table, attack.table.layout.relations
+    cells, known = _finest_apart(attack, figure, apart)
+    for group in unsafe_unions(attack.table, figure, cells, known):
+        yield from _crossing(attack, figure, apart) if group is None else _known_union(attack, figure, group)
+
+
+def _unions_of_contributors(attack: Attack, figure: int, apart: set[int]) -> Iterator[Weakness]:
+    """As :func:`_unions`, for whoever fills some of the cells alone and so knows them, of two cells and more."""
+    table = attack.table
+    cells, known = _finest_apart(attack, figure, apart)
+    fills = known_to_insider(table, figure)[1]
+    alone = [cell for cell in cells if fills[cell]]
+    theirs = [] if table.holders is None else [tuple(mine) for mine in table.holders.alone(alone).values()]
+    theirs += [(cell,) for cell in alone if not any(cell in mine for mine in theirs)]
+    beyond: dict[tuple[int, ...], None] = {}
+    for group, mine in unsafe_unions_of_contributors(table, figure, cells, known, theirs):
+        if group is None:
+            beyond[mine] = None
+        elif len(group) > 1:  # what they learn of single cells is looked at by itself
+            yield from _known_union(attack, figure, group, mine)
+    if beyond:
+        yield from _crossing(attack, figure, apart, list(beyond))
+
+
+def _finest_apart(attack: Attack, figure: int, apart: set[int]) -> tuple[list[int], NDArray[np.bool_]]:
+    """The suppressed cells that are no totals and have somebody in them, and which figures are known, (n,)."""
+    table = attack.table
     somebody = (table.contributors > 0) | ~table.silent
     cells = [cell for cell in np.flatnonzero(finest_cells(table) & somebody).tolist() if cell in apart]
     place = attack.place(figure, 0)
-    unknown = attack.polytope.unknown[place : place + table.layout.size].copy()
-    for group in unsafe_unions(table, figure, cells, ~unknown):
-        if group is None:
-            yield from _crossing(attack, figure, apart)
-        elif not _is_safe(table, figure, group):
-            within = parts_within(relations, group).values()
-            there = [{part for part in parts if table.contributors[part]} for parts in within]
-            if any(not one.isdisjoint(other) for one, other in combinations(there, 2)):
-                continue
-            low, high = attack.interval(figure, group)
-            if high - low <= attack.slack(figure):
-                yield Weakness("group", figure, group, low, high, 1)
+    return cells, ~attack.polytope.unknown[place : place + table.layout.size]
+
+
+def _known_union(attack: Attack, figure: int, group: tuple[int, ...], mine: Sequence[int] = ()) -> Iterator[Weakness]:
+    """The union as a weakness, if it breaks a rule, nobody is in it twice, and its sum is known to who knows the cells ``mine``."""
+    table = attack.table
+    if _is_safe(table, figure, group):
+        return
+    within = parts_within(table.layout.relations, group).values()
+    there = [{part for part in parts if table.contributors[part]} for parts in within]
+    if any(not one.isdisjoint(other) for one, other in combinations(there, 2)):
+        return
+    values = table.values(figure)
+    low, high = attack.interval(figure, group, {cell: float(values[cell]) for cell in mine})
+    if high - low <= attack.slack(figure):
+        yield Weakness("group", figure, group, low, high, 1, held=tuple(mine))
 
 
 def _is_safe(table: ProtectedTable, figure: int, cells: Sequence[int]) -> bool:
@@ -300,24 +336,22 @@ def _is_safe(table: ProtectedTable, figure: int, cells: Sequence[int]) -> bool:
     return group_is_safe(table.rules, table.together(figure, cells), sums)
 
 
-def _crossing(attack: Attack, figure: int, apart: set[int]) -> Iterator[Weakness]:
-    """Pairs and threes of such cells, where there are too many for more."""
+def _crossing(attack: Attack, figure: int, apart: set[int], known_to: Sequence[Sequence[int]] = ((),)) -> Iterator[Weakness]:
+    """Pairs and threes of such cells, where there are too many for more. ``known_to``: for each attacker, the cells that they know."""
     table, relations, persons = attack.table, attack.table.layout.relations, attack.table.persons(figure)
     magnitude = None if figure < 0 or table.sums[figure].whole else table.sums[figure].magnitude
     only_few = magnitude is None or table.rules.zero_sums_shown or table.sums[figure].signed
     somebody = (table.contributors > 0) | ~table.silent
     cells = [cell for cell in sorted(apart) if somebody[cell] and (persons[cell] < table.rules.min_count or not only_few)]
     unknown = attack.polytope.unknown[attack.place(figure, 0) :][: table.layout.size]
-    for group in known_sums(relations, unknown, cells, persons, table.rules.min_count):
-        if _is_safe(table, figure, group):
-            continue
-        within = parts_within(relations, group).values()
-        there = [{part for part in parts if table.contributors[part]} for parts in within]
-        if any(not one.isdisjoint(other) for one, other in combinations(there, 2)):
-            continue
-        low, high = attack.interval(figure, group)
-        if high - low <= attack.slack(figure):
-            yield Weakness("group", figure, group, low, high, 1)
+    within = projection(relations, unknown, cells)
+    if within is None:
+        return
+    for mine in known_to:
+        left = [place for place, cell in enumerate(cells) if cell not in mine]
+        known = where_known(within, [place for place, cell in enumerate(cells) if cell in mine])[np.ix_(left, left)]
+        for group in known_sums(known, [cells[place] for place in left], persons, table.rules.min_count):
+            yield from _known_union(attack, figure, group, mine)
 
 
 def _classes(attack: Attack) -> Iterator[Weakness]:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 import numpy as np
 
 from privrelease.disclosure.tables.recoverable_cells import worked_out
+from privrelease.disclosure.tables.witnesses import Witnesses
 from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
@@ -24,15 +25,15 @@ if TYPE_CHECKING:
 
     from privrelease.disclosure.tables.layout import Relation
 
-__all__ = ["AtMost", "Knowledge", "Polytope", "count_bounds"]
+__all__ = ["AtMost", "Knowledge", "Polytope"]
 
 _FEASIBLE: Final = 0
 #: Branches after which a search for whole numbers stops and what it has found counts: the attacker is then taken to know more.
 _MOST_BRANCHES: Final = 500
 _WHOLE: Final = 1e-6
-#: Tables that are remembered as they are; and how large a figure without a bound is taken to be, in units, where several are sought at once.
+_EXACT: Final = 1e-9
+#: Tables that are remembered as they are.
 _MOST_POINTS: Final = 500
-_FAR: Final = 1e4
 #: The least and the largest value of a cell.
 Bounds: TypeAlias = "tuple[float, float]"
 
@@ -63,31 +64,6 @@ class AtMost:
     factor: float
     of: int
     sign: float = 1.0
-
-
-def count_bounds(
-    values: NDArray[np.int64],
-    suppressed: NDArray[np.bool_],
-    few: NDArray[np.bool_],
-    min_count: int,
-    *,
-    round_up: int | NDArray[np.int64] = 1,
-    most: float = 1,
-    least: int = 1,
-) -> Knowledge:
-    """Return what is known of counts of rows. ``few``: suppressed for the minimum count. ``round_up``: printed counts are rounded up to its
-    multiples. ``most``: rows of one person. ``least``: 0 where empty cells are suppressed too.
-
-    >>> known = count_bounds(np.array([2, 7, 9]), np.array([True, True, False]), np.array([True, False, False]), 5)
-    >>> known.low.tolist(), known.high.tolist()
-    ([1.0, 5.0, 9.0], [4.0, inf, 9.0])
-    """
-    printed = -(-values // round_up) * round_up
-    low = np.minimum(np.where(printed > 0, np.maximum(printed - round_up + 1, min_count), 0), printed).astype(np.float64)
-    high = printed.astype(np.float64)
-    low[suppressed] = np.where(few, least, min_count)[suppressed]
-    high[suppressed] = np.where(few, (min_count - 1) * most, np.inf)[suppressed]
-    return Knowledge(low, high, integral=True)
 
 
 class Polytope:
@@ -122,6 +98,9 @@ class Polytope:
         self._constraints(relations, at_most)
         #: Tables that fit, on the unknowns and in their units; a search leaves what it came upon here.
         self._points: list[NDArray[np.float64]] = [] if truth is None else [(truth / self._unit)[self._free]]
+        #: Tables that differ from the true one in some figures alone; and directions without end, on the unknowns.
+        self._found: dict[range, Witnesses] = {}
+        self._rays: list[NDArray[np.float64]] = []
         self.lowest = (known.low if truth is None else truth).copy()
         self.highest = (known.low if truth is None else truth).copy()
         if truth is None:
@@ -204,8 +183,13 @@ class Polytope:
                 return self.interval((cell,))
         return float(self.lowest[cell]), float(self.highest[cell])
 
-    def seen(self, cells: Sequence[int], held: Mapping[int, Bounds]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the least and the largest value of each of ``cells`` among the tables found so far that fit ``held``: two (len(cells),)."""
+    def seen(
+        self, cells: Sequence[int], held: Mapping[int, Bounds], within: range
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the least and the largest value of each of ``cells``, of the figure ``within``, among the tables found so far that fit ``held``, and
+        those that follow from them: two (len(cells),).
+        """
+        assert self._truth is not None
         points = np.stack(self._points)
         fits = np.ones(len(points), np.bool_)
         for cell, (least, most) in held.items():
@@ -213,10 +197,16 @@ class Polytope:
                 values = points[:, self._place[cell]] * self._unit[cell]
                 fits &= (values >= least - _WHOLE * self._unit[cell]) & (values <= most + _WHOLE * self._unit[cell])
         low, high = self._known.low[list(cells)].copy(), self._known.high[list(cells)].copy()
+        down, up = self._witnesses(within).seen(cells, self._moves(held))
+        goes = self._endless(held)
         for i, cell in enumerate(cells):
             if self._place[cell] >= 0:
-                values = points[fits, self._place[cell]] * self._unit[cell]
-                low[i], high[i] = values.min(initial=np.inf), values.max(initial=-np.inf)
+                values, true = points[fits, self._place[cell]] * self._unit[cell], float(self._truth[cell])
+                low[i] = min(values.min(initial=np.inf), true + down[i] * self._unit[cell])
+                high[i] = max(values.max(initial=-np.inf), true + up[i] * self._unit[cell])
+                if len(goes):
+                    low[i] = -np.inf if (goes[:, self._place[cell]] < -_WHOLE).any() else low[i]
+                    high[i] = np.inf if (goes[:, self._place[cell]] > _WHOLE).any() else high[i]
         return low, high
 
     def towards(self, cells: Sequence[int], signs: Sequence[float], held: Mapping[int, Bounds], within: range) -> None:
@@ -224,16 +214,45 @@ class Polytope:
         outside ``within``. Whatever is found fits; what is not may still.
         """
         assert self._truth is not None
-        low, high = self._box(held)
-        true = (self._truth / self._unit)[self._free]
-        outside = (self._free < within.start) | (self._free >= within.stop)
-        low[outside] = high[outside] = true[outside]
-        direction = np.zeros(len(self._free))
-        for cell, sign in zip(cells, signs, strict=True):
+        move = self._witnesses(within).towards(cells, signs, self._moves(held))
+        if move is not None:
+            point = (self._truth / self._unit)[self._free]
+            point[(self._free >= within.start) & (self._free < within.stop)] += move
+            self._remember(point)
+
+    def _moves(self, held: Mapping[int, Bounds]) -> dict[int, Bounds]:
+        """How far the true values of ``held`` are from their bounds, in units."""
+        assert self._truth is not None
+        return {
+            cell: ((least - float(self._truth[cell])) / self._unit[cell], (most - float(self._truth[cell])) / self._unit[cell])
+            for cell, (least, most) in held.items()
+        }
+
+    def _witnesses(self, within: range) -> Witnesses:
+        if within not in self._found:
+            assert self._truth is not None
+            true = (self._truth / self._unit)[self._free]
+            mine = (self._free >= within.start) & (self._free < within.stop)
+            place = np.full(len(self._place), -1)
+            place[self._free[mine]] = np.arange(int(mine.sum()))
+            low, high = self._box(None)
+            sides = self._matrix @ true
+            self._found[within] = Witnesses(
+                place, (low - true)[mine], (high - true)[mine], self._matrix[:, mine], self._from - sides, self._to - sides
+            )
+        return self._found[within]
+
+    def _endless(self, held: Mapping[int, Bounds]) -> NDArray[np.float64]:
+        """The directions without end that were found and keep the bounds of ``held``, (n, unknowns)."""
+        if not self._rays:
+            return np.zeros((0, len(self._free)))
+        rays = np.stack(self._rays)
+        kept = np.ones(len(rays), np.bool_)
+        for cell, (least, most) in held.items():
             if self._place[cell] >= 0:
-                direction[self._place[cell]] = -sign
-        nearest = np.maximum(low, np.minimum(high, -_FAR))
-        self._least(direction, nearest, np.minimum(high, np.maximum(nearest, _FAR)), roughly=True)
+                mine = rays[:, self._place[cell]]
+                kept &= (np.isinf(least) | (mine >= -_EXACT)) & (np.isinf(most) | (mine <= _EXACT))
+        return rays[kept]
 
     def explore(self, cells: NDArray[np.int64], widths: NDArray[np.float64]) -> None:
         """Come upon tables that differ in many ``cells`` at once, as long as a search brings some cell ``widths`` apart."""
@@ -275,7 +294,9 @@ class Polytope:
         unit = float(self._unit[unknown[0]])
         direction = np.zeros(len(self._free))
         direction[self._place[unknown]] = sign
-        least = self._least(direction, *self._box(held), seen=self._seen_end(unknown, sign, held))
+        goes = self._endless(held or {})
+        endless = len(goes) > 0 and bool((goes @ direction < -_WHOLE).any())
+        least = -np.inf if endless else self._least(direction, *self._box(held), seen=self._seen_end(unknown, sign, held))
         if least is None:
             if self._truth is None:
                 message = "no table fits what is printed"
@@ -361,4 +382,7 @@ class Polytope:
         start = np.where(np.isfinite(self._from), 0.0, -np.inf)
         constraints = [LinearConstraint(self._matrix, start, np.zeros(len(start)))] if len(start) else []
         found = milp(direction, constraints=constraints, bounds=Box(down, up))
-        return bool(found.status == _FEASIBLE and found.fun < -_WHOLE)
+        endless = bool(found.status == _FEASIBLE and found.fun < -_WHOLE)
+        if endless and self._truth is not None and len(self._rays) < _MOST_POINTS:
+            self._rays.append(found.x)
+        return endless

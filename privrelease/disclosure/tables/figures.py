@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from privrelease.disclosure.tables.attacker import Knowledge, count_bounds
+from privrelease.disclosure.tables.attacker import Knowledge
 from privrelease.disclosure.tables.rules import Magnitude, primary_cells, upper_protection
 from privrelease.value_classes import dataclass
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from privrelease.disclosure.tables.layout import Relation
     from privrelease.disclosure.tables.rules import CellRules
 
-__all__ = ["Cells", "ProtectedTable", "SumFigure", "known_of", "needs"]
+__all__ = ["Cells", "ProtectedTable", "SumFigure", "count_bounds", "known_of", "needs"]
 
 
 class Cells(Protocol):
@@ -177,6 +177,31 @@ class ProtectedTable:
         if self.most == 1 or self.holders is None or one.weights:
             return value, sorted((int(x) for cell in cells for x in by_cell[cell]), reverse=True)
         return value, self.holders.largest(cells, one.number, by_cell)
+
+
+def count_bounds(
+    values: NDArray[np.int64],
+    suppressed: NDArray[np.bool_],
+    few: NDArray[np.bool_],
+    min_count: int,
+    *,
+    round_up: int | NDArray[np.int64] = 1,
+    most: float = 1,
+    least: int = 1,
+) -> Knowledge:
+    """Return what is known of counts of rows. ``few``: suppressed for the minimum count. ``round_up``: printed counts are rounded up to its
+    multiples. ``most``: rows of one person. ``least``: 0 where empty cells are suppressed too.
+
+    >>> known = count_bounds(np.array([2, 7, 9]), np.array([True, True, False]), np.array([True, False, False]), 5)
+    >>> known.low.tolist(), known.high.tolist()
+    ([1.0, 5.0, 9.0], [4.0, inf, 9.0])
+    """
+    printed = -(-values // round_up) * round_up
+    low = np.minimum(np.where(printed > 0, np.maximum(printed - round_up + 1, min_count), 0), printed).astype(np.float64)
+    high = printed.astype(np.float64)
+    low[suppressed] = np.where(few, least, min_count)[suppressed]
+    high[suppressed] = np.where(few, (min_count - 1) * most, np.inf)[suppressed]
+    return Knowledge(low, high, integral=True)
 
 
 def known_of(table: ProtectedTable, figure: int, suppressed: NDArray[np.bool_]) -> Knowledge:

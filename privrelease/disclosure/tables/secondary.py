@@ -21,6 +21,8 @@ from privrelease.disclosure.tables.joint_suppression import is_small_enough, joi
 from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from privrelease.disclosure.tables.attack_assessment import Weakness
@@ -30,6 +32,8 @@ __all__ = ["Preference", "Suppression", "suppressed_cells", "suppression"]
 
 #: What is lost least: the persons in the suppressed cells, or the number of these.
 Preference: TypeAlias = Literal["persons", "cells"]
+#: Takes note of a step, and of the share of it that is done where that is known.
+Progress: TypeAlias = "Callable[[str, float | None], None]"
 
 _MOST_TRIED: Final = 60
 _MOST_TRIED_IN_A_RING: Final = 20
@@ -87,8 +91,10 @@ def suppression(
     kept: NDArray[np.bool_] | None = None,
     hidden: NDArray[np.bool_] | None = None,
     prefer: Preference = "persons",
+    progress: Progress = lambda _step, _share: None,
 ) -> Suppression:
-    """Return the pattern of :func:`suppressed_cells`, with what it costs and what the least cost is known to be.
+    """Return the pattern of :func:`suppressed_cells`, with what it costs and what the least cost is known to be. ``progress`` gets its steps:
+    ``suppress``, ``needless`` and ``joint``.
 
     The joint program replaces the pattern of the heuristic only by one that the judge passes and that costs less.
     """
@@ -98,18 +104,19 @@ def suppression(
     primary = np.logical_or.reduce(list(table.primaries().values())) & search.open
     if hidden is not None:
         primary = primary | (hidden & search.open)
-    found = _without_needless(table, search.grown(primary), primary, price)
+    found = _without_needless(table, search.grown(primary, progress), primary, price, progress)
     lost = int(price[found].sum())
     if not (found & ~primary).any():
         return Suppression(found, lost, lost)
     if not is_small_enough(table, primary) or any(True for _ in weaknesses(table, found)):
         return Suppression(found, lost)
+    progress("joint", None)
     may = search.open & ((table.contributors > 0) | table.rules.class_disclosure)
     joint = joint_suppression(table, primary, may, price, lost)
     best = joint.suppressed
     if best is None and joint.tried is not None:  # the program ended too soon: the last pattern with what it lacks
-        tried = _Search(table, ~search.open, price).grown(joint.tried)
-        best = _without_needless(table, tried, primary, price)
+        tried = _Search(table, ~search.open, price).grown(joint.tried, progress)
+        best = _without_needless(table, tried, primary, price, progress)
         best = None if any(True for _ in weaknesses(table, best)) else best
     if best is not None and int(price[best].sum()) < lost:
         found, lost = best, int(price[best].sum())
@@ -134,9 +141,10 @@ class _Search:
         self.changes: dict[int, list[NDArray[np.float64]]] = {}
         self._insists = False
 
-    def grown(self, suppressed: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    def grown(self, suppressed: NDArray[np.bool_], progress: Progress) -> NDArray[np.bool_]:
         """Return a pattern with what must be suppressed with it, until the judge passes it or nothing helps."""
-        for _ in range(self.table.layout.size):
+        for turn in range(self.table.layout.size):
+            progress(f"judging pattern {turn + 1}", None)
             weak = list(weaknesses(self.table, suppressed, Attack(self.table, suppressed, self.changes)))
             found = self.against(weak, suppressed)
             if not (found & ~suppressed).any():
@@ -261,14 +269,20 @@ def _splits(weak: Weakness) -> list[int]:
 
 
 def _without_needless(
-    table: ProtectedTable, suppressed: NDArray[np.bool_], primary: NDArray[np.bool_], price: NDArray[np.int64]
+    table: ProtectedTable,
+    suppressed: NDArray[np.bool_],
+    primary: NDArray[np.bool_],
+    price: NDArray[np.int64],
+    progress: Progress,
 ) -> NDArray[np.bool_]:
     """Print again, the dearest first, then the fullest, what the others hold without; only where there are few, since each is judged."""
     further = np.flatnonzero(suppressed & ~primary)
     most = _MOST_TRIED if table.layout.together is None else _MOST_TRIED_IN_A_RING
     if suppressed.sum() > most or any(True for _ in weaknesses(table, suppressed)):
         return suppressed
-    for cell in sorted(map(int, further), key=lambda cell: (-int(price[cell]), -int(table.contributors[cell]), cell)):
+    in_order = sorted(map(int, further), key=lambda cell: (-int(price[cell]), -int(table.contributors[cell]), cell))
+    for turn, cell in enumerate(in_order):
+        progress("needless", turn / len(in_order))
         tried = suppressed.copy()
         tried[cell] = False
         if not any(True for _ in weaknesses(table, tried)):

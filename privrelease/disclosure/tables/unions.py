@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from privrelease.disclosure.tables.figures import ProtectedTable
     from privrelease.disclosure.tables.layout import Relation
 
-__all__ = ["MOST_CELLS", "unsafe_unions"]
+__all__ = ["MOST_CELLS", "unsafe_unions", "unsafe_unions_of_contributors"]
 
 #: Cells in one set of overlapping equations beyond which only pairs and threes of cells are looked at.
 MOST_CELLS: Final = 120
@@ -53,15 +53,33 @@ def unsafe_unions(
     a set of equations that is too large to be looked at.
     """
     for part in _parts(table.layout.relations, cells, known):
-        if len(part.rows) == 1:
-            if part.is_union(part.rows[0]):
-                yield tuple(part.cells)
-            continue
-        if len(part.cells) > MOST_CELLS:
-            yield None
-        yield from _fewest(table, figure, part)
-        if len(part.cells) <= MOST_CELLS:
-            yield from _worst(table, figure, part)
+        yield from _unsafe(table, figure, part)
+
+
+def unsafe_unions_of_contributors(
+    table: ProtectedTable, figure: int, cells: Sequence[int], known: NDArray[np.bool_], alone: Sequence[tuple[int, ...]]
+) -> Iterator[tuple[tuple[int, ...] | None, tuple[int, ...]]]:
+    """Yield as :func:`unsafe_unions` what follows for somebody who knows some cells in addition, with those of them that count. ``alone``: for each
+    contributor, the cells that they fill alone. What follows without these is left out.
+    """
+    for part in _parts(table.layout.relations, cells, known):
+        mine = (tuple(cell for cell in one if cell in part.cells) for one in alone)
+        for held in dict.fromkeys(one for one in mine if one):
+            for more in _left(part, held):
+                yield from ((found, held) for found in dict.fromkeys(_unsafe(table, figure, more)))
+
+
+def _unsafe(table: ProtectedTable, figure: int, part: _Part) -> Iterator[tuple[int, ...] | None]:
+    """Unions of the cells of a part that may break a rule; None where it is too large."""
+    if len(part.rows) == 1:
+        if part.is_union(part.rows[0]):
+            yield tuple(part.cells)
+        return
+    if len(part.cells) > MOST_CELLS:
+        yield None
+    yield from _fewest(table, figure, part)
+    if len(part.cells) <= MOST_CELLS:
+        yield from _worst(table, figure, part)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -108,6 +126,34 @@ def _apart(cells: Sequence[int], rows: NDArray[np.float64]) -> Iterator[_Part]:
                 support = support | (np.abs(rows[row]) > _NEAR)
         places = np.flatnonzero(support)
         yield _Part([cells[i] for i in places.tolist()], rows[mine][:, places])
+
+
+def _left(part: _Part, held: Sequence[int]) -> Iterator[_Part]:
+    """The equations of a part over the cells that are left where ``held`` ones are known, those that overlap together; those that needed none of these
+    are left out.
+    """
+    theirs = np.isin(part.cells, held)
+    rows = part.rows.copy()
+    ones = (np.abs(rows) > _NEAR).sum(axis=0) == 1
+    for row in np.flatnonzero(np.abs(rows[:, theirs]).max(axis=1) > _NEAR).tolist():
+        if (ones & ~theirs & (np.abs(rows[row] - 1) < _NEAR)).any():
+            continue  # another cell is in this equation alone
+        best = int((np.abs(rows[row]) * ~theirs).argmax())
+        if theirs[best] or abs(rows[row, best]) < _NEAR:
+            rows[row] = 0
+            continue
+        rows[row] /= rows[row, best]
+        others = rows[:, best].copy()
+        others[row] = 0
+        rows -= np.outer(others, rows[row])
+        ones[best] = True
+    rows = rows[np.abs(rows[:, ~theirs]).max(axis=1, initial=0) > _NEAR]
+    needed = np.abs(rows[:, theirs]).max(axis=1) > _NEAR
+    cells = [cell for cell, mine in zip(part.cells, theirs.tolist(), strict=True) if not mine]
+    for more in _apart(cells, rows[:, ~theirs]):
+        place = np.isin(cells, more.cells)
+        if (needed & (np.abs(rows[:, ~theirs][:, place]) > _NEAR).any(axis=1)).any():
+            yield more
 
 
 def _within(part: _Part, allowed: NDArray[np.bool_]) -> Iterator[_Part]:

@@ -77,12 +77,12 @@ def forecast_table(plan: TablePlan, policy: Plan, engine: Engine, progress: Prog
     read = _Source(engine, staged, 1 if plan.unit is None else plan.unit.max_rows or float("inf"))
     progress("suppress", None)
     mine = tables.index(plan)
-    found = _suppression(plan, tables, read)
+    found = _suppression(plan, tables, read, progress)
     patterns = found[0]
     repaired = None
     if plan.class_check != "repaired":
         stricter = tuple(replace(one, rules=replace(one.rules, class_disclosure=True)) for one in tables)
-        repaired = int(_suppression(stricter[mine], stricter, read)[0][mine].sum())
+        repaired = int(_suppression(stricter[mine], stricter, read, progress)[0][mine].sum())
     shared = _shared(tables, mine, patterns, read)
     return TableForecast(
         release=plan.id,
@@ -108,10 +108,12 @@ def _dependencies(tables: Sequence[TablePlan], read: _Source) -> tuple[str, ...]
     return tuple(dict.fromkeys(words))
 
 
-def _suppression(plan: TablePlan, tables: Sequence[TablePlan], read: _Source) -> tuple[list[NDArray[np.bool_]], Suppression]:
+def _suppression(
+    plan: TablePlan, tables: Sequence[TablePlan], read: _Source, progress: Progress
+) -> tuple[list[NDArray[np.bool_]], Suppression]:
     """The cells of each table that a run would suppress, all tables together, and what that costs."""
     together = read.linked(tables)
-    found = cells_to_suppress(plan, together, tables, ())
+    found = cells_to_suppress(plan, together, tables, (), progress)
     return [found.suppressed[places] for places in together.places], found
 
 

@@ -93,7 +93,7 @@ def run_table(
     mine = tables.index(plan)
     _refuse_impossible(plan, together.table.rows[together.places[mine]])
     progress("suppress", None)
-    suppressed = cells_to_suppress(plan, together, tables, published).suppressed[together.places[mine]]
+    suppressed = cells_to_suppress(plan, together, tables, published, progress).suppressed[together.places[mine]]
     rows = list(_rows(plan, together, mine, suppressed))
     progress("write", None)
     return _park(plan, policy, store, run, inputs, rows, staged.n_rows, engine.libraries)
@@ -130,10 +130,14 @@ def _refuse_impossible(plan: TablePlan, rows: NDArray[np.int64]) -> None:
 
 
 def cells_to_suppress(
-    plan: TablePlan, together: Linked, tables: Sequence[TablePlan], published: Sequence[PublishedTable]
+    plan: TablePlan,
+    together: Linked,
+    tables: Sequence[TablePlan],
+    published: Sequence[PublishedTable],
+    progress: Progress = silent,
 ) -> Suppression:
     """Return the cells of all tables that are not printed. Some are known to be empty; whether they are printed is for the policy to say."""
-    found = _protected(plan, together, tables, published)
+    found = _protected(plan, together, tables, published, progress)
     granted, impossible = together.table.granted, together.table.impossible
     if granted is None or plan.rules.zeros_shown:
         return found
@@ -141,7 +145,11 @@ def cells_to_suppress(
 
 
 def _protected(
-    plan: TablePlan, together: Linked, tables: Sequence[TablePlan], published: Sequence[PublishedTable]
+    plan: TablePlan,
+    together: Linked,
+    tables: Sequence[TablePlan],
+    published: Sequence[PublishedTable],
+    progress: Progress,
 ) -> Suppression:
     """The cells of all tables that must not be printed. A table that was made of other rows says nothing of these; what is
     already published and unsafe by the rules of today is not printed again.
@@ -159,7 +167,7 @@ def _protected(
             kept[together.places[number][~one.suppressed]] = True
             hidden[together.places[number][one.suppressed]] = True
     kept &= ~unsafe
-    return suppression(together.table, kept, hidden & ~kept, plan.prefer)
+    return suppression(together.table, kept, hidden & ~kept, plan.prefer, progress)
 
 
 def _rows(plan: TablePlan, together: Linked, number: int, suppressed: NDArray[np.bool_]) -> Iterator[Row]:

@@ -185,3 +185,36 @@ def test_a_row_in_an_impossible_cell_stops_the_run(tables) -> None:
     assert "D631" in said.err
     tables.policy(only.replace("    measures: [{count: true}, {mean: pay}]", more.replace("AREA", "island")))
     assert tables("run", "policy.yaml").code == 0
+
+
+RING = (
+    POLICY_HEAD
+    + """\
+    unit: {column: id, max_rows: 1}
+    columns:
+      id: {role: direct, type: string}
+      a: {role: quasi, type: category, domain: [s, t, u, v, w, x, y, z]}
+      b: {role: quasi, type: category, domain: [s, t, u, v, w, x, y, z]}
+      c: {role: quasi, type: category, domain: [s, t, u, v, w, x, y, z]}
+tables: {min_count: 5}
+releases:
+"""
+)
+SIDE = "  - {{id: {0}{1}, kind: table, from: d, by: [{0}, {1}], measures: [{{count: true}}], margins: true, protect: {{}}, output: out/{0}{1}.csv}}\n"
+
+
+def test_tables_of_an_earlier_policy_that_close_too_large_a_ring_wait_for_a_person(desk) -> None:
+    """Every side is safe by itself, and 729 cells of all columns together are too many to tell whether all three are."""
+    people = [(a, b, c) for a in "stuvwxyz" for b in "stuvwxyz" for c in "stuvwxyz"]
+    desk.data("id,a,b,c\n" + "".join(f"{i},{','.join(keys)}\n" for i, keys in enumerate(people)))
+    desk.policy(RING + SIDE.format("a", "b") + SIDE.format("b", "c"))
+    said = desk("run", "policy.yaml")
+    assert said.code == 0, said.err
+    desk.policy(RING + SIDE.format("c", "a"))
+    said = desk("run", "policy.yaml")
+    assert said.code == 5, said.err
+    audit = section(desk, "ca")
+    (check,) = (one for one in audit["checks"] if one["id"] == "AUDIT-EARLIER-LOOKED")
+    assert (check["outcome"], check["vacuous"], audit["earlier"]["verdict"]) == ("not_evaluated", True, "unknown")
+    assert "too many cells" in check["message"]
+    assert not (desk.folder / "out" / "ca.csv").exists()

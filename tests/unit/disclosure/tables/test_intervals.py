@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from privrelease.disclosure.tables.attack_assessment import weaknesses
-from privrelease.disclosure.tables.attacker import Knowledge, Polytope, count_bounds
-from privrelease.disclosure.tables.figures import ProtectedTable, SumFigure, known_of
+from privrelease.disclosure.tables.attacker import Knowledge, Polytope
+from privrelease.disclosure.tables.figures import ProtectedTable, SumFigure, count_bounds, known_of
 from privrelease.disclosure.tables.layout import Layout, Relation
 from privrelease.disclosure.tables.rules import CellRules, Magnitude, group_is_safe, primary_cells, shared_keys
 

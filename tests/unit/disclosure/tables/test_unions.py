@@ -16,7 +16,7 @@ from privrelease.disclosure.tables.linked import linked
 from privrelease.disclosure.tables.published_table import PrintedSum, PrintedTable
 from privrelease.disclosure.tables.rules import CellRules, group_is_safe
 from privrelease.disclosure.tables.secondary import suppressed_cells
-from privrelease.disclosure.tables.unions import unsafe_unions
+from privrelease.disclosure.tables.unions import unsafe_unions, unsafe_unions_of_contributors
 from privrelease.relational.tables import Contributions
 
 KEYS = ("0", "1", "2")
@@ -147,6 +147,33 @@ def test_a_union_of_too_few_persons_is_found_whoever_is_in_several_cells_or_with
             assert bool(found_in(table, figure, hidden, unknown) & broken) == bool(broken)
             seen.append(bool(broken))
     assert min(seen.count(True), seen.count(False)) > 20
+
+
+def test_a_union_for_who_knows_a_cell_is_found_wherever_there_is_one():
+    """Without the known cell, and where everybody knows no union of too few."""
+    dice = np.random.default_rng(5)
+    seen = []
+    for _ in range(120):
+        many = dice.integers(1, 6, 9).tolist()
+        many[int(dice.integers(9))] = 1
+        table = made([(10 * cell + i, cell, 2) for cell in range(9) for i in range(many[cell])], CellRules(5), most=1)
+        hidden = [cell for cell in range(9) if dice.random() < 0.8]
+        unknown = np.zeros(16, bool)
+        unknown[[inner(cell) for cell in hidden]] = True
+        unknown[[3, 7, 11, 12, 13, 14]] = dice.random(6) < 0.3
+        if any(sum(many[cell] for cell in cells) < 5 for cells in known_cells(table, hidden, unknown)):
+            continue
+        places = {inner(cell): cell for cell in hidden}
+        for mine in (cell for cell in hidden if many[cell] == 1):
+            less = unknown.copy()
+            less[inner(mine)] = False
+            known = known_cells(table, [cell for cell in hidden if cell != mine], less)
+            broken = {cells for cells in known if sum(many[cell] for cell in cells) < 5}
+            asked = unsafe_unions_of_contributors(table, 0, sorted(places), ~unknown, [(inner(mine),)])
+            found = {tuple(sorted(places[place] for place in one)) for one, held in asked if held == (inner(mine),)}
+            assert bool(found & broken) == bool(broken)
+            seen.append(bool(broken))
+    assert min(seen.count(True), seen.count(False)) > 10
 
 
 #: Three by three with totals: column 0 + column 2 - row 0 - the printed cells = cells 3 + 6 + 8, which are in three rows and columns.
