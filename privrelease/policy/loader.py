@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -36,6 +37,8 @@ __all__ = ["LoadedPolicy", "check_policy", "chosen_tree", "load_policy", "sorted
 MAX_FILES = 32
 #: Findings that are reported at once.
 MAX_FINDINGS = 500
+#: Bytes of a text whose tree is kept for when it is read again.
+_KEPT = 65_536
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,6 +193,16 @@ def sorted_findings(findings: Sequence[Finding]) -> tuple[Finding, ...]:
     return (*(finding for finding in ordered if finding in kept), last)
 
 
+def _parsed(content: bytes, label: str) -> tuple[Node | None, tuple[Finding, ...]]:
+    """Return what :func:`parse_yaml` does: of a short text that was read before, the same tree, which nothing changes."""
+    return _kept(content, label) if len(content) <= _KEPT else parse_yaml(content, label)
+
+
+@lru_cache(maxsize=16)
+def _kept(content: bytes, label: str) -> tuple[Node | None, tuple[Finding, ...]]:
+    return parse_yaml(content, label)
+
+
 class _Files:
     """Reads a file and what it extends; every file once on each way down, cycles refused."""
 
@@ -203,7 +216,7 @@ class _Files:
         content = self._content(path, label)
         if content is None:
             return None
-        tree, findings = parse_yaml(content, label)
+        tree, findings = _parsed(content, label)
         self.findings += (*findings, *reordered(content, label))
         if not isinstance(tree, Mapping):
             self._add(path)

@@ -139,6 +139,7 @@ def _on_disk(reading: RuleContext, output: _Output) -> Iterator[Finding]:
 def _beside(reading: RuleContext, outputs: list[_Output]) -> Iterator[Finding]:
     """Yield manifests and reports that would be another file: an output, a source, a file of the policy, or another's."""
     firsts = [output for output in outputs if output.first]
+    read = [*(source for source, _ in _sources(reading)), *reading.files]
     for number, first in enumerate(firsts):
         for what, place in zip(_BESIDE, companions(first.target), strict=True):
             for output in outputs:
@@ -146,7 +147,7 @@ def _beside(reading: RuleContext, outputs: list[_Output]) -> Iterator[Finding]:
                 if name or _same(output.target, place) or output.target.is_relative_to(place):
                     message = f"{shown(output.written)} is where the {what} of release {first.release} goes"
                     yield reading.error("P422", message, *output.path, hint="give it another name")
-            for precious in [*(source for source, _ in _sources(reading)), *reading.files]:
+            for precious in read:
                 if _same(precious, place):
                     message = f"the {what} of release {first.release} would overwrite {shown(place.name)}"
                     yield reading.error("P422", message, *first.path, hint=_ELSEWHERE)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING
 
 import pytest
@@ -71,17 +73,24 @@ class Bench:
         return written, row_map
 
 
+@pytest.fixture(scope="session")
+def opened(tmp_path_factory):
+    """Return an engine by its name: one for all tests where opening it costs more than most of them. Each test has a folder of its own below."""
+    root = tmp_path_factory.getbasetemp()
+    settings = EngineSettings(readable=(root,), writable=(root,), threads=2)
+    with ExitStack() as stack:
+        shared = cache(lambda name: stack.enter_context(ENGINES[name](settings)))
+        yield lambda name: _plain(settings) if name == "plain" else shared(name)
+
+
 @pytest.fixture(params=sorted(ENGINES))
-def bench(request, tmp_path):
-    with ENGINES[request.param](EngineSettings(readable=(tmp_path,), writable=(tmp_path,), threads=2)) as engine:
-        yield Bench(engine, tmp_path)
+def bench(request, opened, tmp_path):
+    return Bench(opened(request.param), tmp_path)
 
 
 @pytest.fixture(params=[name for name in sorted(ENGINES) if name != "plain"])
-def both(request, tmp_path):
-    settings = EngineSettings(readable=(tmp_path,), writable=(tmp_path,), threads=2)
-    with ENGINES[request.param](settings) as engine, ENGINES["plain"](settings) as plain:
-        yield engine, plain
+def both(request, opened):
+    return opened(request.param), opened("plain")
 
 
 def column(name: str, type_: ColumnType = ColumnType.CATEGORY, role: Role = Role.QUASI, **more) -> Column:

@@ -216,3 +216,14 @@ def test_no_value_of_a_policy_that_may_be_a_secret_is_shown(folder: Folder, chan
     findings = folder.check(text)
     assert len(findings) == 2
     assert not any("hunter2" in finding for finding in findings)
+
+
+def test_a_text_that_was_read_before_is_not_taken_for_another_of_that_name(folder: Folder, change: Callable[..., str]) -> None:
+    """Trees of short texts are kept: each says what its own text says, at its own places, however often either is read."""
+    texts = [change(), change(("title: A registry", "# moved\ntitle: Another registry"))]
+    found = [folder.load(text)[0] for text in (*texts, *texts)]
+    for number, loaded in enumerate(found):
+        assert loaded is not None
+        assert (loaded.policy.title, loaded.location("title").line) == (("A registry", 5), ("Another registry", 6))[number % 2]
+    (folder.path / "other.yaml").write_text(texts[0], encoding="utf-8")
+    assert load_policy(folder.path / "other.yaml").location("title").file.endswith("other.yaml")

@@ -65,7 +65,7 @@ def test_a_ring_that_is_too_large_is_told_at_the_table_that_makes_it_so(desk) ->
 
 @pytest.mark.parametrize(
     ("sizes", "releases"),
-    [((4, 4, 4), RING), ((9, 9, 9), RING[:2]), ((9, 9, 9), (RING[0], release("less", "a")))],
+    [((4, 4, 4), RING), ((7, 7, 6), RING[:2]), ((9, 9, 9), (RING[0], release("less", "a")))],
 )
 def test_a_ring_that_fits_and_tables_in_no_ring_are_not_told(desk, sizes, releases) -> None:
     policy(desk, sizes, *releases)
