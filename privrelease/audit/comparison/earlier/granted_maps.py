@@ -43,6 +43,7 @@ _REPEATED: Final = 2
 class GrantedMap:
     """A map from the values of ``column`` to the keys of a group column, ``side`` its number, or to the table's filter, None. ``sets``: by number of
     a set of keys, the places of those that a row can have (of a filter 0, its rows, and 1, all others), and whether it can have none of them. None: any.
+    Without ``handle``: every row has a key that is listed, whatever else it shows.
     """
 
     column: str
@@ -129,12 +130,19 @@ class _Search:
         self._table, self._rows, self._engine = table, rows, engine
         self._types = dict(rows.file.columns)
         self._own = rows.own & self._types.keys()
+        self._rows_of: dict[_Asked, int] = {}
         self._sensitive = frozenset[str]() if rows.source is None else rows.source.sensitive
 
     def granted(self, hidden: Collection[int | None]) -> Iterator[GrantedMap]:
         """Yield the maps of the source, and those of the released rows where they stand for it."""
         asked = [one for one in self._pairs(hidden) if self._forward(one) or self._backward(one)]
-        found = self._of_source(asked)
+        listed = [_Asked(side, MapQuery(name, name, keys)) for side, name, keys in self._sides(hidden)]
+        found = self._of_source([*asked, *listed])
+        yield from (
+            GrantedMap(one.query.column, one.side, "", ())
+            for one in listed
+            if one in found and self._always_listed(one, found[one])
+        )
         by_rows = []
         for one in asked:
             known = found.get(one)
@@ -155,6 +163,15 @@ class _Search:
             if forward is not None:
                 yield _granted(one, of_rows, found.get(one), forward=forward)
 
+    def _sides(self, hidden: Collection[int | None]) -> Iterator[tuple[int, str, tuple[str, ...]]]:
+        for side in hidden:
+            if side is not None:
+                yield side, self._table.by[side], self._table.keys[side]
+
+    def _always_listed(self, one: _Asked, found: ColumnMap) -> bool:
+        """Return whether no row of the source has a missing key, or one that the table does not list: each row is in some cell then."""
+        return found.rows == self._rows_of[one] and all(place < one.query.places for own in found.sets for place in own)
+
     def _pairs(self, hidden: Collection[int | None]) -> Iterator[_Asked]:
         for side, column in product(hidden, sorted(self._own | (self._rows.tokens & self._types.keys()))):
             if side is not None:
@@ -168,11 +185,12 @@ class _Search:
         """Look the pairs up in the first source that has the columns of each."""
         if self._rows.source is None or not asked:
             return {}
-        wanted = {name: ColumnType.STRING for one in asked for name in one.on}
+        wanted = {name: ColumnType.STRING for one in asked for name in (one.query.column, *one.on)}
         found: dict[_Asked, ColumnMap] = {}
-        for staged in self._rows.source.staged(wanted | {one.query.column: self._types[one.query.column] for one in asked}):
+        for staged in self._rows.source.staged({name: self._types.get(name, kind) for name, kind in wanted.items()}):
             there = {column.name for column in staged.columns}
             open_ = [one for one in asked if one not in found and {one.query.column, *one.on} <= there]
+            self._rows_of |= dict.fromkeys(open_, staged.n_rows)
             found |= dict(zip(open_, self._engine.column_maps(staged, [one.query for one in open_]), strict=True))
         return found
 

@@ -135,8 +135,8 @@ def cells_by_rows(table: TableShown, rows: RowsOut, engine: MeasuringEngine) -> 
     hidden = _hidden(table, asked, patterns, decided=decided) if any(map(table.hides, table.printed)) else []
     maps = granted_maps(table, rows, hidden, engine) if hidden else ()
     if maps:
-        more = replace(asked, maps=tuple((one.column, one.handle) for one in maps))
-        seen = engine.row_patterns(rows.file, more)
+        more = replace(asked, maps=tuple((one.column, one.handle) for one in maps if one.handle))
+        seen = engine.row_patterns(rows.file, more) if more.maps else patterns
         for strict in (True, False):  # of another state of the data than the maps, a key may be missing where none was
             learnt = _Ways(table, rows, more, maps, decided=decided, strict=strict).read(seen, sums)
             if learnt.agree:
@@ -179,7 +179,8 @@ class _Ways:
         strict: bool = True,
     ) -> None:
         self._table, self._rows, self._asked, self._decided = table, rows, asked, decided
-        self._maps, self._strict = maps, strict
+        self._maps, self._strict = [one for one in maps if one.handle], strict
+        self._listed = frozenset(one.side for one in maps if not one.handle)
         shape = tuple(map(len, table.keys))
         self._grid = np.indices(shape).reshape(len(shape), -1)
         self._inner: list[Cell] = [
@@ -226,7 +227,7 @@ class _Ways:
                 for keys, _ in said:
                     there &= np.isin(self._grid[side], keys)
                 # what is not shown may be missing in the source, or a key that the table does not list
-                outside |= all(lacking or not self._strict for _, lacking in said)
+                outside |= not self._strict or (side not in self._listed and all(lacking for _, lacking in said))
             else:
                 there &= self._grid[side] == self._keys[name].get("" if key is None else key, -1)
         return np.flatnonzero(there), outside
