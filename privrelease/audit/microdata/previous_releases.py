@@ -87,13 +87,12 @@ def beside_microdata(
     main = evidence.main
     tables = [] if judge_table is None else [one for one in earlier.releases if one.content == "cells" and one.held]
     source = SourceColumns(engine, (evidence.plan.source,), readable=evidence.source is not None)
-    judged = [
-        (one, judge_table(one, _rows_out(evidence, main, one, source), engine)) for one in tables if judge_table is not None
-    ]
+    rows = [_rows_out(evidence, main, one, source) for one in tables]
+    own = [*(one.own for one in earlier.releases if one.content == "rows" and one.held), *(one.own for one in rows)]
+    judged = [(one, judge_table(one, of, engine).settled(of, own)) for one, of in zip(tables, rows, strict=True) if judge_table]
     if recoded_columns(evidence.plan.columns):
         judged = [(one, verdict) for one, verdict in judged if verdict.agree]
-    apart = [one for one, _ in judged]
-    found = [_compared(evidence, main, one, engine) for one in earlier.releases if one not in apart]
+    found = [_compared(evidence, main, one, engine) for one in earlier.releases if all(one is not other for other, _ in judged)]
     together_faults = _all_together(evidence, main, found, engine)
     combined = [one for one in found if one.beside.looked in {"combined", "same_file"}]
     checks: tuple[CheckResult, ...] = ()
@@ -130,8 +129,7 @@ def _rows_out(evidence: Evidence, main: ReleasedFile, table: EarlierRelease, sou
     known = evidence.source is not None and same_source(inputs, table.inputs)
     left_out = max(0, evidence.source.n_rows - main.n_rows) if known and evidence.source is not None else None
     tokens = frozenset(column.name for column in evidence.usable if column.treatment.relation is CellRelation.KEYED_TOKEN)
-    recoded = bool(recoded_columns(evidence.plan.columns))
-    return RowsOut(main, own, evidence.plan.lossy, left_out, tokens, source, recoded)
+    return RowsOut(main, own, evidence.plan.lossy, left_out, tokens, source, bool(recoded_columns(evidence.plan.columns)))
 
 
 def _all_together(evidence: Evidence, main: ReleasedFile, found: Sequence[_Found], engine: MeasuringEngine) -> list[Said]:

@@ -22,6 +22,7 @@ from privrelease.disclosure.tables.figures import known_of, needs
 from privrelease.errors import PrivreleaseError
 from privrelease.plan.model import releases_of
 from privrelease.plan.tables.plan import TablePlan
+from privrelease.relational.schema import ColumnType
 from privrelease.texts.sentences import listed, say
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 __all__ = ["table_beside_rows", "table_judge"]
 
 _WORDS = ("rows_count_hidden", "rows_give")
+_NUMBERS = frozenset({ColumnType.INTEGER, ColumnType.NUMBER})
 
 
 def table_beside_rows(
@@ -46,7 +48,7 @@ def table_beside_rows(
     """Judge a table next to every release of rows that is out. Where the source was not read, any suppressed cell that follows is too many."""
     inputs = () if evidence.target.internal is None else evidence.target.internal.inputs
     source = SourceColumns(engine, (evidence.plan.source,), readable=evidence.source_rows is not None)
-    found = []
+    found: list[tuple[EarlierRelease, RowsOut | None, TableVerdict]] = []
     for one in earlier:
         if one.content != "rows" or not one.held:
             continue
@@ -54,27 +56,31 @@ def table_beside_rows(
             evidence.printed
         ):  # a label counts persons of several cells together, whose other cells may be printed
             note = say("recoded_cells", columns=listed(one.recoded))
-            found.append((one, TableVerdict(agree=None, unjudged=note)))
+            found.append((one, None, TableVerdict(agree=None, unjudged=note)))
             continue
         if one.recoded:
-            found.append((one, TableVerdict()))
+            found.append((one, None, TableVerdict()))
             continue
         try:
             file = engine.open_release(one.file, one.columns, marked=one.marked)
         except PrivreleaseError:
-            found.append((one, TableVerdict(agree=None)))
+            found.append((one, None, TableVerdict(agree=None)))
             continue
         known = evidence.source_rows is not None and same_source(inputs, one.inputs)
         left_out = max(0, evidence.source_rows - file.n_rows) if known and evidence.source_rows is not None else None
-        found.append((one, _verdict(evidence, RowsOut(file, one.own, one.lossy, left_out, one.pseudonyms, source), engine)))
-    return found
+        rows = RowsOut(file, one.own, one.lossy, left_out, one.pseudonyms, source)
+        found.append((one, rows, _verdict(evidence, rows, engine)))
+    own = [one.own for one, _, _ in found]
+    return [(one, verdict.settled(rows, own)) for one, rows, verdict in found]
 
 
 def table_judge(policy: Plan) -> TableJudge:
     """Return a judge of published tables: by the plan of the policy that made them where it still describes them, else by their files alone."""
 
     def judge(table: EarlierRelease, rows: RowsOut, engine: MeasuringEngine) -> TableVerdict:
-        name = None if table.manifest is None else table.manifest.release
+        # a release of this name in another policy is another release, with rules of its own
+        own = table.manifest is not None and table.manifest.policy.id == policy.policy_id
+        name = table.manifest.release if own and table.manifest is not None else None
         plan = next((one for one in releases_of(policy.releases, TablePlan) if one.id == name), None)
         try:
             if rows.recoded:
@@ -128,8 +134,9 @@ def _verdict(evidence: TableEvidence, rows: RowsOut, engine: MeasuringEngine) ->
     )
     learnt = cells_by_rows(shown, rows, engine)
     if not learnt.agree:
-        return TableVerdict(agree=learnt.agree)
-    return TableVerdict(tuple(given_back(plan, cells, learnt.known, judged, suppressed, _WORDS)), unjudged=_open(learnt))
+        return TableVerdict(agree=learnt.agree, by=_hiding(shown))
+    given = given_back(plan, cells, learnt.known, judged, suppressed, _WORDS)
+    return TableVerdict(tuple(given), unjudged=_open(learnt), by=_hiding(shown))
 
 
 def _open(learnt: CellsByRows) -> Said | None:
@@ -147,12 +154,23 @@ def _by_file(table: EarlierRelease, rows: RowsOut, engine: MeasuringEngine) -> T
     """
     by, printed = printed_in(table.file)
     keys = tuple(tuple(dict.fromkeys(key for cell in printed for column, key in cell if column == name)) for name in by)
-    return _any_hidden(TableShown(by, keys, printed), rows, engine)
+    found = _any_hidden(TableShown(by, keys, printed), rows, engine)
+    summed = sorted({name for figures in printed.values() for name, figure in figures.items() if figure is None} - {"count"})
+    numbers = any(kind in _NUMBERS for name, kind in rows.file.columns if name in rows.own)
+    if found.agree and found.unjudged is None and summed and numbers:  # a file does not say which column a figure adds up
+        return replace(found, unjudged=say("narrowed_sums", figures=listed(summed)))
+    return found
 
 
 def _any_hidden(shown: TableShown, rows: RowsOut, engine: MeasuringEngine) -> TableVerdict:
     learnt = cells_by_rows(shown, rows, engine)
     if not learnt.agree:
-        return TableVerdict(agree=learnt.agree)
+        return TableVerdict(agree=learnt.agree, by=_hiding(shown))
     given = sum(bool(learnt.known[cell]) for cell in shown.printed if shown.hides(cell))
-    return TableVerdict((say(_WORDS[0], cells=say("n_cells", n=given)),) if given else (), unjudged=_open(learnt))
+    faults = (say(_WORDS[0], cells=say("n_cells", n=given)),) if given else ()
+    return TableVerdict(faults, unjudged=_open(learnt), by=_hiding(shown))
+
+
+def _hiding(shown: TableShown) -> frozenset[str]:
+    """Return the group columns of a table that suppresses something."""
+    return frozenset(shown.by) if any(map(shown.hides, shown.printed)) else frozenset()

@@ -221,7 +221,7 @@ class Polytope:
             self._remember(point)
 
     def _moves(self, held: Mapping[int, Bounds]) -> dict[int, Bounds]:
-        """How far the true values of ``held`` are from their bounds, in units."""
+        """Return the distances of the true values of ``held`` from their bounds, in units."""
         assert self._truth is not None
         return {
             cell: ((least - float(self._truth[cell])) / self._unit[cell], (most - float(self._truth[cell])) / self._unit[cell])

@@ -13,9 +13,11 @@ from privrelease.relational.filters import Among, Both, Comparison, Either, Miss
 from privrelease.relational.schema import ColumnType
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from privrelease.relational.filters import Filter, Value
 
-__all__ = ["NumberedColumns", "condition"]
+__all__ = ["NumberedColumns", "condition", "unknown_cells"]
 
 
 class NumberedColumns(Protocol):
@@ -55,6 +57,23 @@ def condition(of: Filter, table: NumberedColumns) -> exp.Expr:
             return exp.In(this=_compared(column, values[0], table), expressions=[_literal(value) for value in values])
         case Comparison(column, operator, value):
             return _NODES[operator](this=_compared(column, value, table), expression=_literal(value))
+
+
+def unknown_cells(of: Filter, columns: Collection[str]) -> dict[str, exp.Expr]:
+    """Return a missing value for each of the columns, of a type that the filter can compare."""
+    match of:
+        case Both(left, right) | Either(left, right):
+            return unknown_cells(left, columns) | unknown_cells(right, columns)
+        case Negated(inner):
+            return unknown_cells(inner, columns)
+        case Missing(column):
+            return {column: exp.null()} if column in columns else {}
+        case Among(column, values):
+            value = values[0]
+        case Comparison(column, _, value):
+            pass
+    # a case that is never taken: missing, and of the literal's type
+    return {column: sql.when((exp.false(), _literal(value)), otherwise=exp.null())} if column in columns else {}
 
 
 def _compared(column: str, value: Value, table: NumberedColumns) -> exp.Expr:

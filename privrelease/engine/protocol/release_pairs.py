@@ -111,7 +111,8 @@ class ColumnMap:
 @dataclass(frozen=True, slots=True)
 class PatternQuery:
     """``by``: columns of a released file whose values are wanted; ``sums``: columns of which the known values are counted; ``where``: a filter
-    over its columns; ``lossy``: columns of which a missing cell may have been suppressed, so that what it was is not known. ``maps``: columns of
+    over its columns; ``lossy``: columns of which a missing cell may have been suppressed, so that what it was is not known. ``unseen``: columns of the
+    filter that the rows do not show, of which no cell is known. ``maps``: columns of
     the file, and the handles of maps by which their values are looked up.
     """
 
@@ -119,6 +120,7 @@ class PatternQuery:
     sums: tuple[str, ...] = ()
     where: Filter | None = None
     lossy: frozenset[str] = frozenset()
+    unseen: frozenset[str] = frozenset()
     maps: tuple[tuple[str, str], ...] = ()
 
 

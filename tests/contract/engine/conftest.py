@@ -74,7 +74,7 @@ class Bench:
 
 
 @pytest.fixture(scope="session")
-def opened(tmp_path_factory):
+def engine_of(tmp_path_factory):
     """Return an engine by its name: one for all tests where opening it costs more than most of them. Each test has a folder of its own below."""
     root = tmp_path_factory.getbasetemp()
     settings = EngineSettings(readable=(root,), writable=(root,), threads=2)
@@ -84,13 +84,13 @@ def opened(tmp_path_factory):
 
 
 @pytest.fixture(params=sorted(ENGINES))
-def bench(request, opened, tmp_path):
-    return Bench(opened(request.param), tmp_path)
+def bench(request, engine_of, tmp_path):
+    return Bench(engine_of(request.param), tmp_path)
 
 
 @pytest.fixture(params=[name for name in sorted(ENGINES) if name != "plain"])
-def both(request, opened):
-    return opened(request.param), opened("plain")
+def both(request, engine_of):
+    return engine_of(request.param), engine_of("plain")
 
 
 def column(name: str, type_: ColumnType = ColumnType.CATEGORY, role: Role = Role.QUASI, **more) -> Column:

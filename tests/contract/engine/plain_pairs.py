@@ -204,6 +204,7 @@ class PlainPairs:
         """Whether the filter holds; None where a cell that may have been suppressed leaves it open."""
         if asked.where is None:
             return True
+        cells = {**cells, **dict.fromkeys(asked.unseen)}
         found = holds(asked.where, cells)
-        lossy = any(cells[name] is None for name in columns_of(asked.where) & asked.lossy)
+        lossy = any(cells[name] is None for name in columns_of(asked.where) & (asked.lossy | asked.unseen))
         return None if lossy and (found is None or asks_for_missing(asked.where)) else found is True

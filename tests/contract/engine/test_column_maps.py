@@ -127,3 +127,25 @@ def test_many_rows_are_first_looked_at_in_part(bench):
     found = asked(bench, staged, "place", "region", keys)
     assert (found.values, found.keys, found.rows, found.forward) == (50, 5, 25_000, True)
     assert found.sets == tuple((i,) for i in range(5))
+
+
+#: Of each filter, whether it holds of a row of 1980 and of one of 1985, as far as the year says; the other columns are not shown.
+PARTLY = {
+    "year < 1984 AND region = 'east'": (None, False),
+    "year < 1984 OR region = 'east'": (True, None),
+    "NOT (year < 1984 OR fee > 2)": (False, None),
+    "year < 1984 AND (fee IN (1.5, 2.5) OR NOT region = 'west')": (None, False),
+    "region = 'east'": (None, None),
+    "year < 1984 OR region IS NULL": (None, None),
+}
+
+
+@pytest.mark.parametrize("text", PARTLY)
+def test_what_rows_show_of_a_filter_decides_as_far_as_it_goes(bench, text):
+    """A filter that asks for missing values is open wherever one of its columns is not shown."""
+    path = bench.folder / "years.parquet"
+    pq.write_table(pa.table({"year": pa.array([1980, 1985], pa.int64())}), path)
+    opened = bench.engine.open_release(Sink(SinkKind.PARQUET, path, "released"), [COLUMNS[3]])
+    query = PatternQuery(("year",), (), parse_filter(text, TYPES), unseen=frozenset({"region", "fee"}))
+    found = {one.keys: one.inside for one in bench.engine.row_patterns(opened, query)}
+    assert (found["1980",], found["1985",]) == PARTLY[text]

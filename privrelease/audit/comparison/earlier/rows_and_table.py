@@ -23,10 +23,11 @@ from privrelease.disclosure.tables.attacker import Knowledge, Polytope
 from privrelease.disclosure.tables.layout import Relation
 from privrelease.engine.protocol.release_pairs import PatternQuery
 from privrelease.relational.filters import columns_of
+from privrelease.texts.sentences import listed, say
 from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
     from fractions import Fraction
 
     from numpy.typing import NDArray
@@ -106,12 +107,27 @@ class CellsByRows:
 @dataclass(frozen=True, slots=True)
 class TableVerdict:
     """The part of a table that rows give back: ``faults`` in words. ``agree``: False where both are of other states of the data; None: there is no table to
-    judge, since its file cannot be read or too much is open. ``unjudged``: why a person has to decide.
+    judge, since its file cannot be read or too much is open. ``unjudged``: why a person has to decide. ``by``: the group columns of a table that
+    suppresses something.
     """
 
     faults: tuple[Said, ...] = ()
     agree: bool | None = True
     unjudged: Said | None = None
+    by: frozenset[str] = frozenset()
+
+    def settled(self, rows: RowsOut | None, own: Collection[frozenset[str]]) -> TableVerdict:
+        """Return the verdict with what was not judged: of ``rows`` that do not fit a table of the same source, which is no other state of the data; and
+        where someone has several files of rows, which show ``own`` columns each, of those that show more of the table together than any alone.
+        """
+        if not self.agree:
+            same = rows is not None and rows.left_out is not None
+            return replace(self, unjudged=say("rows_unfit")) if same and self.unjudged is None else self
+        shown = [self.by & one for one in own]
+        whole = frozenset[str]().union(*shown)
+        if whole in (*shown, frozenset()) or self.faults or self.unjudged is not None:
+            return self
+        return replace(self, unjudged=say("rows_together", columns=listed(sorted(whole))))
 
 
 #: Judges an earlier table next to the rows that are audited.
@@ -127,9 +143,10 @@ def cells_by_rows(table: TableShown, rows: RowsOut, engine: MeasuringEngine) -> 
     """Return what follows from both."""
     types = dict(rows.file.columns)
     shown = tuple(name for name in table.by if name in rows.own and name in types)
-    readable = table.where is not None and columns_of(table.where) <= rows.own & types.keys()
+    unseen = frozenset() if table.where is None else columns_of(table.where) - (rows.own & types.keys())
+    readable = table.where is not None and unseen != columns_of(table.where)
     sums = {figure: column for figure, column in table.added.items() if column in rows.own and column in types}
-    asked = PatternQuery(shown, tuple(dict.fromkeys(sums.values())), table.where if readable else None, rows.lossy)
+    asked = PatternQuery(shown, tuple(dict.fromkeys(sums.values())), table.where if readable else None, rows.lossy, unseen)
     decided = readable or table.where is None
     patterns = engine.row_patterns(rows.file, asked)
     hidden = _hidden(table, asked, patterns, decided=decided) if any(map(table.hides, table.printed)) else []

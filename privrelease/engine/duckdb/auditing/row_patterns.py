@@ -8,9 +8,10 @@ from sqlglot import exp
 
 from privrelease.engine.duckdb import sql
 from privrelease.engine.duckdb.auditing.column_maps import RenamedColumns, comparable
-from privrelease.engine.duckdb.conditions import condition
+from privrelease.engine.duckdb.conditions import condition, unknown_cells
 from privrelease.engine.protocol.release_pairs import RowPattern
 from privrelease.relational.filters import Both, Either, Missing, Negated, columns_of
+from privrelease.relational.schema import ColumnType
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from privrelease.engine.duckdb.measuring.opening import Opened
     from privrelease.engine.protocol.release_pairs import PatternQuery
     from privrelease.relational.filters import Filter
-    from privrelease.relational.schema import ColumnType
 
 __all__ = ["row_patterns"]
 
@@ -32,11 +32,15 @@ def row_patterns(
     """Return every group of rows. Columns that the file lacks must not be asked for."""
     filtered = () if asked.where is None else tuple(sorted(columns_of(asked.where)))
     names = tuple(dict.fromkeys((*asked.by, *asked.sums, *filtered, *(name for name, _ in asked.maps))))
-    cells = [sql.aliased(of.cell(name, "t"), f"c{place}") for place, name in enumerate(names)]
+    unknown = {} if asked.where is None else unknown_cells(asked.where, asked.unseen)
+    types = {**dict.fromkeys(unknown, ColumnType.STRING), **types}
+    cells = [
+        sql.aliased(unknown[name] if name in unknown else of.cell(name, "t"), f"c{place}") for place, name in enumerate(names)
+    ]
     renamed = exp.select(*(cells or [sql.aliased(sql.integer(0), "c0")])).from_(of.rows("t", False)).subquery("p")
     table = RenamedColumns(names, types)
     keys = [sql.cast(sql.column(f"c{table.ordinal(name)}"), "VARCHAR") for name in asked.by]
-    keys.append(sql.integer(1) if asked.where is None else _state(asked.where, table, asked.lossy))
+    keys.append(sql.integer(1) if asked.where is None else _state(asked.where, table, asked))
     named = [sql.aliased(key, f"k{place}") for place, key in enumerate(keys)]
     values = [sql.aliased(sql.column(f"c{table.ordinal(name)}"), f"v{place}") for place, name in enumerate(asked.sums)]
     sets = [sql.aliased(sql.column("code", f"m{place}"), f"m{place}") for place in range(len(asked.maps))]
@@ -61,12 +65,13 @@ def _names(values: int) -> list[str]:
     return ["n", *(f"n{place}" for place in range(values))]
 
 
-def _state(where: Filter, table: RenamedColumns, lossy: frozenset[str]) -> exp.Expr:
-    """1 where the filter holds, 0 where it does not, 2 where a cell that may have been suppressed leaves that open."""
+def _state(where: Filter, table: RenamedColumns, asked: PatternQuery) -> exp.Expr:
+    """1 where the filter holds, 0 where it does not, 2 where a cell that may have been suppressed, or is not shown, leaves that open."""
     holds = condition(where, table)
     decided = sql.when((holds.copy(), sql.integer(1)), otherwise=sql.integer(0))
     gone = [
-        exp.Is(this=sql.column(f"c{table.ordinal(name)}"), expression=exp.null()) for name in sorted(columns_of(where) & lossy)
+        exp.Is(this=sql.column(f"c{table.ordinal(name)}"), expression=exp.null())
+        for name in sorted(columns_of(where) & (asked.lossy | asked.unseen))
     ]
     if not gone:
         return decided
