@@ -1,9 +1,10 @@
-"""Rows that show a column which goes with a group column of a table: what both give back together, whichever was published first."""
+"""Rows that show a column which goes with a group column of a table, or one of its group columns alone: what both give back together."""
 
 from __future__ import annotations
 
 import csv
 import json
+import random
 from dataclasses import replace
 from itertools import cycle
 
@@ -286,3 +287,105 @@ def test_persons_who_joined_do_not_take_the_map_away(case, first):
     source(case, [{**row, "x": 9 - row["x"]} for row in persons()])
     ran = case("run", "policy.yaml", "--release", other_than(first))
     assert (ran.code, outcome(case)) == (1, "fail"), ran.err
+
+
+@pytest.mark.parametrize("first", ["rows", "cells"])
+def test_rows_by_area_count_what_a_table_without_totals_leaves_out(case, first):
+    """Nine rows are of a2, and each is of b1 or b2: seven are printed, so two are not."""
+    source(case, persons())
+    policy(case, shows=("a",))
+    ran = both(case, first)
+    assert (ran.code, outcome(case)) == (1, "fail"), ran.err
+    assert "A294" in ran.err
+    assert "a2 / b2" in ran.err
+    again = case("run", "policy.yaml", "--release", other_than(first))
+    assert (again.code, outcome(case)) == (1, "fail")
+    elsewhere = case.folder / "elsewhere"
+    elsewhere.mkdir()
+    away = replace(case, folder=elsewhere)
+    ran = away("run", case.folder / "policy.yaml", "--release", other_than(first), "--state", case.folder / ".privrelease")
+    assert (ran.code, outcome(case)) == (1, "fail"), ran.err
+    assert not (case.folder / "out" / f"{other_than(first)}.csv").exists()
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_in_no_order_of_runs_are_rows_by_area_and_such_a_table_both_published(case, seed):
+    """Runs of one, of the other and of both, edits that do not matter between them: one is published, and whatever would be the second fails."""
+    draw = random.Random(seed)
+    source(case, persons())
+    published = set()
+    for step in draw.sample(["rows", "cells", "all", "rows", "cells"], 5):
+        if draw.random() < 0.5:
+            rows, columns = persons(), [*COLUMNS]
+            draw.shuffle(columns)
+            source(case, rows, columns)
+        policy(case, shows=("a",), title=f"Title {draw.random()}")
+        ran = case("run", "policy.yaml", *([] if step == "all" else ["--release", step]))
+        fails = step == "all" or bool(published - {step})
+        assert ran.code == fails, (step, ran.err)
+        if fails:
+            assert "a2 / b2" in ran.err
+        published = {one for one in ("rows", "cells") if (case.folder / "out" / f"{one}.csv").exists()}
+        assert len(published) < 2
+
+
+@pytest.mark.parametrize("first", ["rows", "cells"])
+def test_rows_by_area_beside_a_table_that_prints_their_totals_pass(case, first):
+    source(case, persons())
+    policy(case, shows=("a",), cells={"margins": True})
+    assert (both(case, first).code, outcome(case)) == (0, "pass")
+    with (case.folder / "out" / "cells.csv").open(encoding="utf-8") as file:
+        lost = {(row["a"], row["b"]) for row in csv.DictReader(file) if not row["count"]}
+    assert ("a2", "b2") in lost
+    assert len(lost) > 3
+
+
+def with_one_in(place):
+    """One of the two persons of a2 and b2 is in another place, or in none: nine rows are of a2 still, and seven are printed."""
+    return (*FEW[:3], ("a2", "b2", 1), ("a2", place, 1), *FEW[4:])
+
+
+@pytest.mark.parametrize("first", ["rows", "cells"])
+def test_one_person_without_a_place_leaves_open_how_many_are_in_the_other(case, first):
+    """Two of a2 are not printed, and who knows that somebody has no place does not know of which area: none, one or two are of b2."""
+    source(case, persons(with_one_in(""), lambda _: "north"))
+    policy(case, shows=("a",))
+    assert (both(case, first).code, outcome(case)) == (0, "pass")
+
+
+@pytest.mark.parametrize("first", ["rows", "cells"])
+def test_one_person_of_a_place_that_the_table_does_not_list_leaves_it_open_too(case, first):
+    source(case, persons(with_one_in("b3"), lambda _: "north"))
+    (case.folder / "places.csv").write_text("place\nb1\nb2\n", encoding="utf-8")
+    policy(case, shows=("a",), domains={"a": DOMAINS["a"]}, cells={"keys": {"b": "places.csv"}})
+    ran = both(case, first)
+    assert (ran.code, outcome(case)) == (0, "pass"), ran.err
+
+
+def dropping():
+    """A dataset that leaves out whoever is in a place that its table does not list."""
+    known = {
+        column: {**spec, "domain": DOMAINS[column]} if column in DOMAINS else dict(spec) for column, spec in COLUMNS.items()
+    }
+    known["b"]["outside"] = "drop"
+    return {"source": "d.csv", "population": "P", "unit": {"column": "id", "max_rows": 1}, "columns": known}
+
+
+@pytest.mark.parametrize("first", ["rows", "cells"])
+def test_persons_whom_rows_and_table_both_drop_leave_nothing_open(case, first):
+    source(case, persons((*FEW, ("a2", "b3", 1)), lambda _: "north"))
+    policy(case, shows=("a",), dataset=dropping())
+    ran = both(case, first)
+    assert (ran.code, outcome(case)) == (1, "fail"), ran.err
+    assert "a2 / b2" in ran.err
+
+
+@pytest.mark.parametrize(("first", "code"), [("cells", 0), ("rows", 1)])
+def test_persons_whom_the_table_alone_drops_leave_it_open_where_the_rows_are_audited(case, first, code):
+    """The table knows its own source alone, in which each has a listed place: there the audit errs on the safe side, and takes the one for two."""
+    source(case, persons(with_one_in("b3"), lambda _: "north"))
+    policy(case, shows=("a",), domains={"a": DOMAINS["a"], "b": ["b1", "b2", "b3"]}, cells={"from": "narrow"})
+    described = json.loads((case.folder / "policy.yaml").read_text(encoding="utf-8"))
+    described["datasets"]["narrow"] = dropping()
+    (case.folder / "policy.yaml").write_text(json.dumps(described), encoding="utf-8")
+    assert both(case, first).code == code

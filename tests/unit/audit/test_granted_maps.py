@@ -12,6 +12,7 @@ from privrelease.audit.comparison.earlier.granted_maps import SourceColumns, gra
 from privrelease.audit.comparison.earlier.rows_and_table import RowsOut, TableShown, cells_by_rows
 from privrelease.engine.protocol.base import EngineSettings, ReleasedFile, Staged
 from privrelease.errors import InputError
+from privrelease.relational.filters import parse_filter
 from privrelease.relational.schema import Column, ColumnType, Role, SourceKind, TableSource
 from tests.contract.engine.plain import PlainEngine, Table
 
@@ -219,5 +220,53 @@ def test_columns_that_the_policy_does_not_declare_are_read_where_the_file_has_th
 
 def test_no_source_and_no_column_in_common_say_nothing():
     bench = Bench()
+    lacking = bench.source([*ROWS, ("h5", "oak", None, 7)])
     assert granted_maps(by_region(), bench.out(("place",)), [0], bench.engine) == ()
-    assert granted_maps(by_region(), bench.out((), source=bench.source()), [0], bench.engine) == ()
+    assert granted_maps(by_region(), bench.out((), source=lacking), [0], bench.engine) == ()
+
+
+def test_a_region_that_no_row_lacks_is_granted_whatever_rows_show():
+    """It is so of the listed regions alone: one row without a region, or of one that is not listed, is enough that it says nothing."""
+    bench = Bench()
+    (found,) = granted_maps(by_region(), bench.out((), source=bench.source()), [0], bench.engine)
+    assert (found.column, found.side, found.handle, found.sets) == ("region", 0, "", ())
+    for other in (None, "north"):
+        source = bench.source([*ROWS, ("h5", "oak", other, 7)])
+        assert granted_maps(by_region(), bench.out((), source=source), [0], bench.engine) == ()
+
+
+@pytest.mark.parametrize(("other", "known"), [("west", {"count"}), (None, set()), ("north", set())])
+def test_rows_that_show_no_region_are_counted_where_none_lacks_one(other, known):
+    """Seven rows of the households and four in the east, which is printed: three are in the west where none can be in no cell, else at most three."""
+    bench = Bench()
+    rows = [*ROWS, ("h5", "oak", other, 7)]
+    assert bench.learnt(bench.out(("fee",), rows, source=bench.source(rows)), by_region(east=4)) == {
+        "east": set(),
+        "west": known,
+    }
+    assert bench.learnt(bench.out(("fee",), rows), by_region(east=4)) == {"east": set(), "west": set()}
+
+
+def test_rows_of_a_filter_may_be_in_no_cell_though_none_lacks_a_region():
+    bench = Bench()
+    table = by_region(east=4, where=parse_filter("home = 'h1' OR home = 'h2'", TYPES))
+    assert bench.learnt(bench.out(("fee",), source=bench.source()), table) == {"east": set(), "west": set()}
+
+
+def test_a_row_that_lost_its_region_is_in_one_of_the_two():
+    """Three rows show the east and two the west. Where two are printed of the west the one that shows none is the fourth of the east, and vice versa."""
+    bench = Bench()
+    seen = [("h1", None, None, 1), *ROWS[1:]]
+    rows = bench.out(("region",), seen, lossy=("region",), source=bench.source())
+    assert bench.learnt(rows, by_region(east=4)) == {"east": set(), "west": {"count"}}
+    assert bench.learnt(rows, by_region(west=2)) == {"east": {"count"}, "west": set()}
+    without = bench.out(("region",), seen, lossy=("region",))
+    assert bench.learnt(without, by_region(west=2)) == {"east": set(), "west": set()}
+
+
+def test_a_table_of_another_state_in_which_rows_lack_a_region_is_not_contradicted():
+    """The table prints five of the six rows in all: one had no region then, and nothing follows for the west, which has one or two."""
+    bench = Bench()
+    table = by_region(east=None)
+    table = replace(table, printed={**table.printed, frozenset(): {"count": Fraction(5)}})
+    assert bench.learnt(bench.out(("fee",), source=bench.source()), table) == {"east": set(), "west": set()}
