@@ -111,3 +111,20 @@ def test_the_part_of_a_filter_that_rows_show_decides_as_far_as_it_goes(case, fir
     published(case, "policy.yaml", 0, "--release", first)
     published(case, "policy.yaml", 1, "--release", "cells" if first == "rows" else "rows")
     assert outcome(case) == "fail"
+
+
+@pytest.mark.parametrize("lacking", [False, True])
+@pytest.mark.parametrize("first", ["rows", "cells"])
+def test_rows_that_were_left_out_are_in_some_cell_too_where_no_key_is_missing(case, first, lacking):
+    """One of the two persons of a2 / b2 is left out of the rows, 42 of 43 are in them; the table prints 41. If someone's place is missing, who was
+    left out may be in no cell.
+    """
+    rows = persons()
+    alone = max(i for i, one in enumerate(rows) if (one["a"], one["b"]) == ("a2", "b2"))
+    rows = [{**one, "x": 9 if i == alone else 1} for i, one in enumerate(rows)]
+    source(case, [*rows, {**rows[0], "id": "p99", "b": ""}] if lacking else rows)
+    columns = {**COLUMNS, "x": {**COLUMNS["x"], "role": "quasi"}}
+    transform = {"transform": [{"suppress": "cells", "limit": 0.5}]}
+    policy(case, shows=("a", "b", "x"), columns=columns, knows=["x"], rows=transform)
+    published(case, "policy.yaml", 0, "--release", first)
+    published(case, "policy.yaml", 0 if lacking else 1, "--release", "cells" if first == "rows" else "rows")

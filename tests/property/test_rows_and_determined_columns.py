@@ -172,7 +172,8 @@ def possible(one, row):
 def counts_of_all_ways(one):
     """Every table of counts that fits, by the numbers of the inner cells."""
     ways = {(0,) * len(INNER)}
-    everywhere = {*INNER, None}
+    listed = all(person[by] in KEYS[place] for person in one.rows for place, by in enumerate(BY))
+    everywhere = set(INNER) if listed and not one.filtered else {*INNER, None}
     for places in [*(possible(one, row) for row in one.seen), *([everywhere] * one.left_out)]:
         ways = {tuple(n + (cell == place) for n, cell in zip(way, INNER, strict=True)) for way in ways for place in places}
     truth = printed(one)

@@ -164,8 +164,8 @@ class _Search:
                 yield _granted(one, of_rows, found.get(one), forward=forward)
 
     def _sides(self, hidden: Collection[int | None]) -> Iterator[tuple[int, str, tuple[str, ...]]]:
-        for side in hidden:
-            if side is not None:
+        for side in range(len(self._table.by)):
+            if side in hidden or self._rows.left_out:  # of rows that were left out nothing is shown
                 yield side, self._table.by[side], self._table.keys[side]
 
     def _always_listed(self, one: _Asked, found: ColumnMap) -> bool:

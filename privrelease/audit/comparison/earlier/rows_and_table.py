@@ -150,7 +150,9 @@ def cells_by_rows(table: TableShown, rows: RowsOut, engine: MeasuringEngine) -> 
     decided = readable or table.where is None
     patterns = engine.row_patterns(rows.file, asked)
     hidden = _hidden(table, asked, patterns, decided=decided) if any(map(table.hides, table.printed)) else []
-    maps = granted_maps(table, rows, hidden, engine) if hidden else ()
+    maps = (
+        granted_maps(table, rows, hidden, engine) if hidden or (rows.left_out and any(map(table.hides, table.printed))) else ()
+    )
     if maps:
         more = replace(asked, maps=tuple((one.column, one.handle) for one in maps if one.handle))
         seen = engine.row_patterns(rows.file, more) if more.maps else patterns
@@ -223,7 +225,8 @@ class _Ways:
         loose = list(alike.values())
         if self._rows.left_out != 0:
             left_out = float("inf") if self._rows.left_out is None else float(self._rows.left_out)
-            loose.append(_Loose(np.arange(size), left_out, outside=True))
+            within = self._strict and self._table.where is None and self._listed >= set(range(len(self._table.by)))
+            loose.append(_Loose(np.arange(size), left_out, outside=not within))
         if sum(len(one.cells) for one in loose) > MOST_PLACES:
             return CellsByRows(agree=None)
         whole = {
