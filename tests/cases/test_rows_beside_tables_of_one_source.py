@@ -128,3 +128,20 @@ def test_rows_that_were_left_out_are_in_some_cell_too_where_no_key_is_missing(ca
     policy(case, shows=("a", "b", "x"), columns=columns, knows=["x"], rows=transform)
     published(case, "policy.yaml", 0, "--release", first)
     published(case, "policy.yaml", 0 if lacking else 1, "--release", "cells" if first == "rows" else "rows")
+
+
+@pytest.mark.parametrize("repeats", [True, False])
+@pytest.mark.parametrize("first", ["rows", "cells"])
+def test_rows_that_show_the_summed_amount_in_another_unit_wait_for_a_person(case, first, repeats):
+    """The table adds up fees; the rows show an area and, as `x`, a number for each fee. Where no fee repeats, no one has a map of fees."""
+    rows = [
+        {**one, "fee": 100 + 10 * (i % 4 if repeats else i), "x": i % 4 if repeats else 100 + 2 * i}
+        for i, one in enumerate(persons())
+    ]
+    source(case, rows)
+    columns = {**COLUMNS, "x": {"role": "insensitive", "type": "integer", "domain": [0, 999]}}
+    cells = {"by": ["a"], "measures": [{"sum": "fee"}], "protect": {"min_count": 10}, "margins": True}
+    policy(case, shows=("a", "x"), columns=columns, cells=cells)
+    published(case, "policy.yaml", 0, "--release", first)
+    ran = published(case, "policy.yaml", 5 if repeats else 0, "--release", "cells" if first == "rows" else "rows")
+    assert ("narrow down suppressed sums" in ran.err) == repeats

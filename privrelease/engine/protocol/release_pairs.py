@@ -78,11 +78,14 @@ class SharedValues:
 
 @dataclass(frozen=True, slots=True)
 class MapQuery:
-    """``column`` and what its values may determine, or be determined by: ``on``, a column with its listed ``keys`` as texts, or a filter."""
+    """``column`` and what its values may determine, or be determined by: ``on``, a column with its listed ``keys`` as texts, or a filter.
+    ``each``: every value of ``on`` is a key of its own, none is listed, and only the directions are asked for.
+    """
 
     column: str
     on: str | Filter
     keys: tuple[str, ...] = ()
+    each: bool = False
 
     @property
     def places(self) -> int:

@@ -170,6 +170,8 @@ class PlainPairs:
                 continue
             if isinstance(asked.on, str):
                 on = text(cells[asked.on])
+                if asked.each and on is not None:
+                    numbers.setdefault(on, len(numbers))
                 place = -1 if on is None else numbers.get(on, asked.places)
             else:
                 place = 0 if holds(asked.on, cells) else 1
@@ -177,9 +179,9 @@ class PlainPairs:
         known = [pair for pair in counts if pair[1] >= 0]
         values, keys = Counter(value for value, _ in known), Counter(key for _, key in known)
         forward = all(n == 1 for n in values.values())
-        backward = all(n == 1 for key, n in keys.items() if key < asked.places)
+        backward = all(n == 1 for key, n in keys.items() if asked.each or key < asked.places)
         found = ColumnMap(len(values), len(keys), sum(counts[pair] for pair in known), forward=forward, backward=backward)
-        if not (forward or backward):
+        if asked.each or not (forward or backward):
             return found
         sets = defaultdict(list)
         for value, place in sorted(counts):

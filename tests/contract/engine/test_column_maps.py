@@ -149,3 +149,11 @@ def test_what_rows_show_of_a_filter_decides_as_far_as_it_goes(bench, text):
     query = PatternQuery(("year",), (), parse_filter(text, TYPES), unseen=frozenset({"region", "fee"}))
     found = {one.keys: one.inside for one in bench.engine.row_patterns(opened, query)}
     assert (found["1980",], found["1985",]) == PARTLY[text]
+
+
+def test_every_value_may_be_a_key_of_its_own(bench, staged):
+    """Of the eight rows fee and place are known in six; 1.5 is of ash, elm and fir. Every year is of one place, and of one fee where it is known."""
+    (fee,) = bench.engine.column_maps(staged, [MapQuery("fee", "place", each=True)])
+    assert (fee.values, fee.keys, fee.rows, fee.forward, fee.backward, fee.handle, fee.sets) == (2, 5, 6, False, False, "", ())
+    (year,) = bench.engine.column_maps(staged, [MapQuery("year", "fee", each=True)])
+    assert (year.values, year.keys, year.rows, year.forward, year.backward) == (7, 2, 7, True, False)

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from privrelease.engine.protocol.release_pairs import ColumnMap
     from privrelease.relational.schema import TableSource
 
-__all__ = ["GrantedMap", "SourceColumns", "granted_maps"]
+__all__ = ["GrantedMap", "SourceColumns", "determined_sums", "granted_maps"]
 
 #: Rows to a value, on average, from which on a map is one of columns.
 _REPEATED: Final = 2
@@ -110,6 +110,27 @@ def granted_maps(
 ) -> tuple[GrantedMap, ...]:
     """Return what columns of the rows say of ``hidden`` group columns, by number, or of the filter, None."""
     return tuple(_Search(table, rows, engine).granted(hidden))
+
+
+def determined_sums(rows: RowsOut, hidden: Mapping[str, str], engine: MeasuringEngine) -> frozenset[str]:
+    """Return the figures of ``hidden`` whose column, by figure, the rows do not show and another one determines in the source: the same amount in
+    another unit, the code of a diagnosis. By the map the rows show that column too.
+    """
+    types = dict(rows.file.columns)
+    own = sorted(rows.own & types.keys())
+    pairs = [(figure, MapQuery(column, on, each=True)) for figure, on in hidden.items() if on not in own for column in own]
+    found = set[str]()
+    wanted = {name: types.get(name, ColumnType.STRING) for _, asked in pairs for name in (asked.column, str(asked.on))}
+    for staged in rows.source.staged(wanted) if rows.source is not None and pairs else ():
+        there = {column.name for column in staged.columns}
+        open_ = [(figure, asked) for figure, asked in pairs if {asked.column, asked.on} <= there]
+        maps = engine.column_maps(staged, [asked for _, asked in open_])
+        found |= {
+            figure
+            for (figure, _), one in zip(open_, maps, strict=True)
+            if one.forward and one.keys > 1 and _REPEATED * one.values <= one.rows
+        }
+    return frozenset(found)
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
 
-from privrelease.audit.comparison.earlier.granted_maps import granted_maps
+from privrelease.audit.comparison.earlier.granted_maps import determined_sums, granted_maps
 from privrelease.disclosure.tables.attacker import Knowledge, Polytope
 from privrelease.disclosure.tables.layout import Relation
 from privrelease.engine.protocol.release_pairs import PatternQuery
@@ -141,6 +141,15 @@ def same_source(ours: Sequence[InputDigest], theirs: Sequence[InputDigest]) -> b
 
 def cells_by_rows(table: TableShown, rows: RowsOut, engine: MeasuringEngine) -> CellsByRows:
     """Return what follows from both."""
+    learnt = _counted(table, rows, engine)
+    hidden = {name for figures in table.printed.values() for name, figure in figures.items() if figure is None}
+    sums = {figure: column for figure, column in table.added.items() if figure in hidden}
+    if not learnt.agree or not sums:
+        return learnt
+    return replace(learnt, narrowed=learnt.narrowed | determined_sums(rows, sums, engine))
+
+
+def _counted(table: TableShown, rows: RowsOut, engine: MeasuringEngine) -> CellsByRows:
     types = dict(rows.file.columns)
     shown = tuple(name for name in table.by if name in rows.own and name in types)
     unseen = frozenset() if table.where is None else columns_of(table.where) - (rows.own & types.keys())

@@ -73,7 +73,7 @@ def _map(connection: Connection, of: Opened, types: Mapping[str, ColumnType], as
     finally:
         connection.unregister(listed)
     found = _counted(connection, pairs, asked)
-    if found.forward or found.backward:
+    if (found.forward or found.backward) and not asked.each:
         found = _with_sets(connection, pairs, found)
     connection.drop("TABLE", pairs)
     return found
@@ -100,6 +100,14 @@ def _stored(
     counted = counted.where(exp.Not(this=exp.Is(this=sql.column("v"), expression=exp.null())))
     counted = counted.group_by(sql.column("v"), sql.column("k"))
     place = sql.column("k", "g")
+    if asked.each:
+        rank = exp.Window(this=sql.call("dense_rank"), order=exp.Order(expressions=[exp.Ordered(this=sql.column("k"))]))
+        missing = exp.Is(this=sql.column("k"), expression=exp.null())
+        numbered = sql.when((missing, sql.integer(-1)), otherwise=rank)
+        found = exp.select(sql.column("v"), sql.aliased(numbered, "p"), sql.column("n")).from_(counted.subquery("g"))
+        name = connection.fresh("pairs")
+        connection.run(sql.create_table(name, found))
+        return name
     if isinstance(asked.on, str):
         missing = exp.Is(this=sql.column("k", "g"), expression=exp.null())
         known = sql.call("coalesce", sql.column("p", "l"), sql.integer(asked.places))
@@ -121,7 +129,7 @@ def _counted(connection: Connection, pairs: str, asked: MapQuery) -> ColumnMap:
     rows = sql.call("coalesce", exp.Sum(this=sql.column("n")), sql.integer(0))
     counts = exp.select(*distinct, rows).from_(sql.table(pairs)).where(known)
     values, keys, n = connection.row(counts)
-    listed = exp.and_(known.copy(), exp.LT(this=sql.column("p"), expression=sql.integer(asked.places)))
+    listed = known if asked.each else exp.and_(known.copy(), exp.LT(this=sql.column("p"), expression=sql.integer(asked.places)))
     several = [
         connection.row(
             exp.select(sql.count_all()).from_(
