@@ -128,10 +128,10 @@ def _plan(
         )
     _save(saved, writer, lambda made: made(loaded, planned, releases, settings, kinds, values))
     short = [found.release for printed, found in forecasts if printed.fails(found)]
-    if short:
-        return Ending(1, f"as the data is, a run would fail: {', '.join(short)}")
     files = [str(path) for path in (chart, saved) if path is not None]
     written = f"{', '.join(files)} {'is' if len(files) == 1 else 'are'} written" if files else "nothing was written"
+    if short:
+        return Ending(1, f"as the data is, a run would fail: {', '.join(short)}" + (f"; {written}" if files else ""))
     return Ending(
         0, f"a forecast; {written}" if data else f"no row was read; {written}" if files else f"no row was read, and {written}"
     )

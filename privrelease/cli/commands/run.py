@@ -89,7 +89,7 @@ def _reported(policy: Path, plan: Plan, told: Sequence[tuple[ReleaseResult, Endi
     stopped = [finding for ending in endings for finding in ending.findings]
     for_pipeline("run", policy, [one.audit for one in ran if one.audit is not None], stopped, console)
     if len(endings) == 1:
-        return replace(endings[0], said="")
+        return _of_rehearsal(replace(endings[0], said="")) if dry else replace(endings[0], said="")
     bad: dict[int, list[str]] = {}
     for one, ending in told:
         if ending.code:
@@ -97,10 +97,15 @@ def _reported(policy: Path, plan: Plan, told: Sequence[tuple[ReleaseResult, Endi
     said = "; ".join(f"{', '.join(names)} ({MEANINGS[code]})" for code, names in bad.items()) or f"{len(endings)} releases"
     if len(bad) == 1:
         said = ", ".join(*bad.values())  # the line begins with what the code means
-    return Ending(
-        worst([ending.code for ending in endings]),
-        f"dry run, nothing was published, parked or charged; {said}" if dry else said,
+    code = worst([ending.code for ending in endings])
+    return (
+        _of_rehearsal(Ending(code, f"dry run, nothing was published, parked or charged; {said}")) if dry else Ending(code, said)
     )
+
+
+def _of_rehearsal(ending: Ending) -> Ending:
+    """Say of a dry run that something would be missing: nothing is parked."""
+    return replace(ending, meaning="a required approval or review would be missing") if ending.code == 5 else ending
 
 
 def _interrupted(work: pipeline.Work, told: Sequence[tuple[ReleaseResult, Ending]], before: Mapping[str, str]) -> Ending:

@@ -48,6 +48,8 @@ def test_plan_with_data_says_that_a_run_would_fail(desk):
     said = desk("plan", "policy.yaml", "--data")
     assert said.code == 1
     assert "would fail" in said.last
+    saved = desk("plan", "policy.yaml", "--data", "-o", "plan.json")
+    assert (saved.code, saved.last) == (1, f"{said.last}; plan.json is written")
 
 
 def test_plan_with_data_counts_a_row_without_known_values_as_run_does(desk):

@@ -138,6 +138,8 @@ def test_a_dry_run_ends_as_the_run_would(office, change, code, would):
     desk.policy(POLICY.replace(*change))
     said = desk("run", "policy.yaml", "--dry-run", "--format", "json")
     assert said.code == code
+    assert "the release is parked" not in said.last, "nothing is"
+    assert ("would be missing" in said.last) == (code == 5)
     assert said.json["releases"][0]["would"] == would
     assert not list((desk.folder / ".privrelease" / "quarantine").iterdir())
     assert not list((desk.folder / ".privrelease" / "runs").iterdir())
