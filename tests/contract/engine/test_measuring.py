@@ -211,3 +211,21 @@ def test_a_released_csv_file_whose_first_line_may_be_data_is_refused_and_not_tol
             bench.engine.open_release(sink, [SEX, AGE])
         assert "Q9" not in str(caught.value)
         assert "has the file a header line?" in str(caught.value)
+
+
+@pytest.mark.parametrize("missing", [1, 2, 5])
+def test_residual_rows_are_those_without_any_value_where_persons_are_counted(bench, released, missing):
+    """Some of five rows lost all cells: they are set apart by their number, and in no class of persons."""
+    staged, row_map, sink = released
+
+    def lose(table):
+        lost = [[None] * missing + table[name].to_pylist()[missing:] for name in ("sex", "age")]
+        return pa.table(
+            [pa.array(cells, table[name].type) for name, cells in zip(("sex", "age"), lost, strict=True)], ["sex", "age"]
+        )
+
+    found = bench.engine.open_release(rewritten(sink, lose), [SEX, AGE])
+    for persons in (None, PersonsFrom(staged, row_map, "who")):
+        sizes = bench.engine.size_histogram(found, ["sex", "age"], persons_from=persons, residual=True)
+        assert sizes.residual == missing
+        assert (sizes.sizes @ sizes.classes) <= 5 - missing
