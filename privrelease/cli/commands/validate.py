@@ -39,10 +39,19 @@ class _Checked:
     findings: tuple[Finding, ...]
     missing: tuple[Missing, ...] | None
     data: tuple[Finding, ...] | None = None
-    """Faults of the data; None where none was read. Of a policy with errors, those of its sound datasets."""
+    """Faults and warnings of the data; None where none was read. Of a policy with errors, those of its sound datasets."""
 
     def of(self, severity: Severity) -> list[Finding]:
         return [finding for finding in self.findings if finding.severity is severity]
+
+    @property
+    def data_errors(self) -> list[Finding]:
+        return [finding for finding in self.data or () if finding.severity is Severity.ERROR]
+
+    @property
+    def warnings(self) -> list[Finding]:
+        """Warnings of the policy and of its data."""
+        return [finding for finding in (*self.findings, *(self.data or ())) if finding.severity is Severity.WARN]
 
     @property
     def valid(self) -> bool:
@@ -192,18 +201,20 @@ def _print(one: _Checked, profile: Profile | None, console: Console, *, named: b
 
 def _ending(checked: Sequence[_Checked], fail_on: FailOn) -> Ending:
     broken = [one for one in checked if not one.valid]
-    warned = [one for one in checked if one.of(Severity.WARN)]
+    warned = [one for one in checked if one.warnings]
     many = f"{pluralise(len(checked), 'policy', 'policies')}: " if len(checked) != 1 else ""
     if broken:
         which = f"{many}{len(broken)} cannot be used, first {broken[0].path}: " if many else "the policy has "
-        also = f", and its data has {counted(list(broken[0].data), 'error')}" if broken[0].data else ""
+        also = f", and its data has {counted(broken[0].data_errors, 'error')}" if broken[0].data_errors else ""
         return Ending(2, which + counted(broken[0].of(Severity.ERROR), "error") + also)
-    wrong = [one for one in checked if one.data]
+    wrong = [one for one in checked if one.data_errors]
     if wrong:
         which = f"{many}the data of {len(wrong)} is not as declared, first {wrong[0].path}: " if many else "the data has "
-        return Ending(3, which + counted(list(wrong[0].data or ()), "error"))
+        return Ending(3, which + counted(wrong[0].data_errors, "error"))
     if warned and fail_on is FailOn.WARN:
-        which = f"{many}{len(warned)} with warnings, first {warned[0].path}" if many else f"the policy has {_warnings(warned)}"
+        which = (
+            f"{many}{len(warned)} with warnings, first {warned[0].path}" if many else f"{_whose(warned[0])} {_warnings(warned)}"
+        )
         return Ending(1, f"{which}, and --fail-on warn was asked for")
     if not checked:
         return Ending(0, "no release policy was named: nothing was checked")
@@ -213,17 +224,21 @@ def _ending(checked: Sequence[_Checked], fail_on: FailOn) -> Ending:
 
 
 def _warnings(checked: Sequence[_Checked]) -> str:
-    return counted([finding for one in checked for finding in one.of(Severity.WARN)], "warning")
+    return counted([finding for one in checked for finding in one.warnings], "warning")
+
+
+def _whose(one: _Checked) -> str:
+    return "the policy has" if one.data is None else "the policy and its data have"
 
 
 def _said(one: _Checked) -> str:
     """Say in short how a policy is."""
     if not one.valid:
-        data = f", its data {counted(list(one.data), 'error')}" if one.data else ""
+        data = f", its data {counted(one.data_errors, 'error')}" if one.data_errors else ""
         return counted(one.of(Severity.ERROR), "error") + data
-    if one.data:
-        return f"the data has {counted(list(one.data), 'error')}"
-    return "valid" + (f", with {_warnings([one])}" if one.of(Severity.WARN) else "")
+    if one.data_errors:
+        return f"the data has {counted(one.data_errors, 'error')}"
+    return "valid" + (f", with {_warnings([one])}" if one.warnings else "")
 
 
 def _not_offered(loaded: LoadedPolicy, world: World | None) -> tuple[Finding, ...]:
