@@ -139,7 +139,7 @@ def _with_data(
     from privrelease.plan.sources import declared_sources
 
     if checked.loaded is not None:
-        if not checked.valid:
+        if any(finding.code == "P615" for finding in checked.findings):
             return checked  # this engine does not read what a release asks for
         planned, declared = build_plan(checked.loaded), declared_sources(checked.loaded)
         return replace(checked, data=data_faults(planned, world_of(settings, console), declared))
@@ -165,7 +165,10 @@ def _unread(checked: _Checked) -> _Checked:
 
 
 def _outside(loaded: LoadedPolicy) -> Iterator[Finding]:
-    """Warn of what a run would meet outside the policy's text: approvers who cannot sign, and waivers that have expired."""
+    """Report what a run would meet outside the policy's text: approvers who cannot sign, and waivers that have expired.
+
+    A list of approvers with which any run is refused is an error; where there is no such file here, it may be where the policy is run.
+    """
     if loaded.policy.approvals is not None:
         from privrelease.pipeline.publishing import approvers_of
         from privrelease.plan.build import build_plan
@@ -178,7 +181,10 @@ def _outside(loaded: LoadedPolicy) -> Iterator[Finding]:
             place = (
                 error.location if error.location is not None and error.location.line else loaded.location("approvals", "keys")
             )
-            yield Finding(error.code, error.message, Severity.WARN, place, error.hint, subject="approvals.keys")
+            severity, hint = Severity.ERROR, error.hint
+            if not approvals.keys.exists():
+                severity, hint = Severity.WARN, f"{error.hint}: without this file every run is refused"
+            yield Finding(error.code, error.message, severity, place, hint, subject="approvals.keys")
     today = datetime.now(UTC).date()
     for number, waiver in enumerate(loaded.policy.waivers):
         if waiver.expires < today:
@@ -204,9 +210,11 @@ def _ending(checked: Sequence[_Checked], fail_on: FailOn) -> Ending:
     warned = [one for one in checked if one.warnings]
     many = f"{pluralise(len(checked), 'policy', 'policies')}: " if len(checked) != 1 else ""
     if broken:
-        which = f"{many}{len(broken)} cannot be used, first {broken[0].path}: " if many else "the policy has "
+        which = f"{many}{len(broken)} cannot be used, first {broken[0].path}: " if many else f"{_at_fault(broken[0])} "
         also = f", and its data has {counted(broken[0].data_errors, 'error')}" if broken[0].data_errors else ""
-        return Ending(2, which + counted(broken[0].of(Severity.ERROR), "error") + also)
+        return Ending(
+            3 if all(map(_by_surroundings, broken)) else 2, which + counted(broken[0].of(Severity.ERROR), "error") + also
+        )
     wrong = [one for one in checked if one.data_errors]
     if wrong:
         which = f"{many}the data of {len(wrong)} is not as declared, first {wrong[0].path}: " if many else "the data has "
@@ -225,6 +233,15 @@ def _ending(checked: Sequence[_Checked], fail_on: FailOn) -> Ending:
 
 def _warnings(checked: Sequence[_Checked]) -> str:
     return counted([finding for one in checked for finding in one.warnings], "warning")
+
+
+def _by_surroundings(one: _Checked) -> bool:
+    """Return True if every error of a policy is about files that it names: a run ends with exit code 3."""
+    return all(finding.code.startswith("R") for finding in one.of(Severity.ERROR))
+
+
+def _at_fault(one: _Checked) -> str:
+    return "the list of approvers has" if _by_surroundings(one) else "the policy has"
 
 
 def _whose(one: _Checked) -> str:
