@@ -50,7 +50,7 @@ _NUMBERED = re.compile(r"_(id|no|nr|num|number|nummer|key|ref)$")
 _KEY = re.compile(r"(_(id|no|num|key|ref)|number|nr|nummer)$|^id$")
 _SENSITIVE = re.compile(
     r"(^|_)(diagnos\w*|icd\w*|disease|treatment|therap\w*|medication|drug|result|lab|income|salary|wage|gehalt|lohn|religion|politic\w*|union|"
-    r"orientation|conviction|cost|costs|kosten|debt)($|_)"
+    r"orientation|conviction|cost|costs|kosten|debt|amount|betrag)($|_)"
 )
 
 
@@ -206,7 +206,7 @@ def _role(one: ColumnProfile, kind: ColumnType) -> tuple[str, str]:
         return "quasi", "its name"
     if one.nearly_unique and names:
         return "direct", "each value once" if one.each_once else "nearly every value once"
-    return "quasi", "may be known elsewhere"
+    return "quasi", "may be known elsewhere" if one.filled else "no cell is filled: nothing is known of it"
 
 
 def unit_candidates(profile: FileProfile) -> tuple[tuple[str, int], ...]:
