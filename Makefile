@@ -17,7 +17,7 @@ help: ## list the verbs
 
 # Two stamps in one virtual environment: what a run needs, and what the tests need on top. Each set is pinned with hashes.
 $(VENV)/.run: constraints/run.txt pyproject.toml setup.py $(wildcard privrelease/loops/source/*.[ch])
-	@test -x $(BIN)/python || { $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "privrelease needs Python 3.11 or later: make PYTHON=python3.11 …" >&2; exit 3; }; $(PYTHON) -m venv $(VENV); }
+	@test -x $(BIN)/python || { $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "privrelease needs Python 3.11 or later: make PYTHON=python3.11 …" >&2; exit 3; }; echo "making a virtual environment in $(VENV)" >&2; $(PYTHON) -m venv $(VENV); }
 	$(BIN)/python ci/install.py constraints/run.txt --package
 	@touch $@
 

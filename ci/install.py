@@ -2,7 +2,7 @@
 
 Usage: python ci/install.py PINNED [--package]. PINNED names every package with its version and hashes, and with it all that it needs: so several
 pip install a share each. Compiled is all but the tests of libraries, which no one imports; what a Python cannot compile is passed over, as pip
-does. ``--package``: this package as well, so that changes of its files count at once.
+does. ``--package``: this package as well, so that changes of its files count at once. A line on stderr says what begins: each step takes seconds.
 """
 
 from __future__ import annotations
@@ -35,14 +35,24 @@ def shares(pinned: str, count: int) -> list[str]:
     ]
 
 
+def say(line: str) -> None:
+    """Write a line at once, so that no one waits without knowing for what."""
+    sys.stderr.write(f"{line}\n")
+    sys.stderr.flush()
+
+
 def install(pinned: Path, cores: int) -> int:
     """Install all that the file names; return pip's exit code."""
+    count = len(shares(pinned.read_text(encoding="utf-8"), sys.maxsize))
+    say(f"installing the {count} packages of {pinned.name}, which can take a minute")
     with tempfile.TemporaryDirectory() as name, ThreadPoolExecutor(cores) as pool:
         files = []
         for number, share in enumerate(shares(pinned.read_text(encoding="utf-8"), SHARES * cores)):
             files.append(Path(name) / f"{number}.txt")
             files[-1].write_text(share, encoding="utf-8")
         codes = list(pool.map(lambda file: subprocess.run([*PINNED, str(file), "--no-deps"], check=False).returncode, files))
+    if any(codes):
+        say("a part could not be installed: pip tries all of it once more")
     # Whatever stood against a share, one pip alone installs what is missing, or says why it cannot.
     return subprocess.run([*PINNED, str(pinned)], check=False).returncode if any(codes) else 0
 
@@ -54,6 +64,7 @@ def main() -> int:
     if code:
         return code
     package = "--package" in sys.argv[2:]
+    say("compiling them" + (", and building privrelease with its loops" if package else ""))
     compiled = [str(Path(sys.prefix) / "lib"), *([str(ROOT / "privrelease")] if package else [])]
     compiling = subprocess.Popen([sys.executable, "-m", "compileall", "-qq", "-j", str(cores), "-x", "/tests?/", *compiled])
     if package:

@@ -17,6 +17,7 @@ import threading
 import warnings
 from contextlib import contextmanager
 from copy import copy
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
@@ -24,7 +25,7 @@ import typer
 from privrelease import __version__
 from privrelease.cli.console import Console
 from privrelease.cli.exit import INTERRUPTED, MEANINGS, Ending, ending_of, gone
-from privrelease.cli.variables import name_variables, variables_without_option
+from privrelease.cli.variables import name_variables, variables_without_option, with_variables
 from privrelease.cli.verbs import forecasts as forecast_verbs
 from privrelease.cli.verbs import policy as policy_verbs
 from privrelease.cli.verbs import publications as publication_verbs
@@ -265,7 +266,7 @@ def _ran(command: TyperGroup, arguments: list[str]) -> Ending | None:
         hint = _hint_of(error)
         return Ending(2, "the command line cannot be understood", f"C101 {message}\nhint: {hint}")
     if isinstance(result, Ending):
-        return result
+        return result if result.code != 2 else replace(result, said=with_variables(command, arguments, result.said))
     return INTERRUPTED if result else None  # a number other than 0 is what typer gives for Ctrl-C
 
 

@@ -7,14 +7,15 @@ An option that means the same for every verb has one variable (``PRIVRELEASE_STA
 from __future__ import annotations
 
 import os
+import re
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from typer.core import TyperCommand, TyperGroup, TyperOption
 
-__all__ = ["NEVER", "SHARED", "name_variables", "options_of", "variables_without_option"]
+__all__ = ["NEVER", "SHARED", "name_variables", "options_of", "variables_without_option", "with_variables"]
 
 PREFIX: Final = "PRIVRELEASE"
 
@@ -54,6 +55,25 @@ def name_variables(group: TyperGroup) -> None:
             option.envvar = _variable(verb, flag)
 
 
+def with_variables(group: TyperGroup, arguments: Sequence[str], said: str) -> str:
+    """Return what is said of a refusal, its first line with the variable of each option in it that was set by one: no one wrote that option."""
+    first, line, rest = said.partition("\n")
+    verb = _verb_of([named for named, _ in options_of(group)], arguments)
+    for named, option in options_of(group):
+        flag = flag_of(option)
+        if named != verb or not option.envvar or not os.environ.get(str(option.envvar)):
+            continue
+        written = any(one == name or one.startswith(f"{name}=") for one in arguments for name in option.opts)
+        if not written and re.search(rf"(?<![\w-]){flag}(?![\w-])", first):
+            first += f" (it is set by the variable {option.envvar})"
+    return first + line + rest
+
+
+def _verb_of(verbs: Iterable[str], arguments: Sequence[str]) -> str:
+    """Return the verb that is called; empty where none is recognised."""
+    return max((verb for verb in verbs if verb and list(arguments[: len(verb.split())]) == verb.split()), key=len, default="")
+
+
 def variables_without_option(group: TyperGroup, arguments: Sequence[str]) -> str:
     """Return the refusal (C172) of a variable that is meant for an option of the verb and sets none, empty where there is no such variable.
 
@@ -61,9 +81,7 @@ def variables_without_option(group: TyperGroup, arguments: Sequence[str]) -> str
     in front, or is spelled like one of its options but for underscores. Keys and passwords may have any name: a policy says which.
     """
     options = options_of(group)
-    verb = max(
-        (verb for verb, _ in options if verb and list(arguments[: len(verb.split())]) == verb.split()), key=len, default=""
-    )
+    verb = _verb_of([named for named, _ in options], arguments)
     if not verb:
         return ""
     own = [option for named, option in options if named == verb]

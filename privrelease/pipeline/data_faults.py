@@ -1,4 +1,7 @@
-"""Faults of the data that a policy's releases read: values that are not as declared, each reported once. Makes nothing, and spends nothing."""
+"""Faults of the data that a policy's releases read: values that are not as declared, and warnings of how others are read, each reported once.
+
+Makes nothing, and spends nothing.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,7 @@ from privrelease.pipeline.kinds import kind_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from privrelease.engine.protocol.base import Staged
     from privrelease.pipeline.world import World
     from privrelease.plan.model import Plan
     from privrelease.relational.schema import TableSource
@@ -20,7 +24,7 @@ __all__ = ["data_faults"]
 
 
 def data_faults(planned: Plan, world: World, declared: Sequence[TableSource] = ()) -> tuple[Finding, ...]:
-    """Read what every release reads, then the datasets of ``declared`` that none does, and return each fault once, in the order of the releases: misfits with file, line and column, never a cell.
+    """Read what every release reads, then the datasets of ``declared`` that none does, and return each fault and warning once, in the order of the releases: misfits with file, line and column, never a cell.
 
     A column that releases read otherwise is read for each of them: statistics bound by a domain what rows and tables refuse.
     """
@@ -30,13 +34,14 @@ def data_faults(planned: Plan, world: World, declared: Sequence[TableSource] = (
     settings = world.settings
     found: dict[str, Finding] = {}
 
-    def attempt(read: Callable[[], object]) -> None:
+    def attempt(read: Callable[[], Staged]) -> None:
+        said: tuple[Finding, ...]
         try:
-            read()
+            said = read().warnings
         except InputError as error:
-            alone = Finding(error.code, error.message, location=error.location, hint=error.hint)
-            for fault in error.findings or (alone,):
-                found.setdefault(str(fault), fault)
+            said = error.findings or (Finding(error.code, error.message, location=error.location, hint=error.hint),)
+        for one in said:
+            found.setdefault(str(one), one)
 
     for release in planned.releases:
         limits = engine_settings(release, None, memory_limit=settings.memory_limit, threads=settings.threads)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from privrelease.audit.comparison.previous_release import EarlierRelease
     from privrelease.audit.document.model import AuditResult
     from privrelease.engine.protocol.audit import AuditEngine
+    from privrelease.engine.protocol.base import Staged
     from privrelease.execute.common.progress import Progress
     from privrelease.execute.microdata.forecast import Forecast
     from privrelease.execute.tables.forecast import TableForecast
@@ -61,7 +62,7 @@ class PlainForecast(Protocol):
         ...
 
 
-def _sources(plan: Any, engine: AuditEngine, world: World) -> tuple[Callable[[], object], ...]:  # noqa: ANN401 -- every kind's plan names its sources
+def _sources(plan: Any, engine: AuditEngine, world: World) -> tuple[Callable[[], Staged], ...]:  # noqa: ANN401 -- every kind's plan names its sources
     del world
     return tuple(partial(engine.stage, source) for source in plan.sources)
 
@@ -98,8 +99,9 @@ class Kind(Generic[P]):
     """Return whether a manifest that does not name its kind describes a release of this one."""
     forecast: Callable[[P, Plan, World], Forecast | TableForecast | PlainForecast] | None = None
     """Compute what a run would find and suppress; None where nothing is read beforehand."""
-    readings: Callable[[P, AuditEngine, World], tuple[Callable[[], object], ...]] = _sources
-    """Return what reads the data of a release as a run would, part by part, and makes nothing of it: each raises InputError where it is not as declared."""
+    readings: Callable[[P, AuditEngine, World], tuple[Callable[[], Staged], ...]] = _sources
+    """Return what reads the data of a release as a run would, part by part, and makes nothing of it: each returns what it read, with its warnings, and
+    raises InputError where it is not as declared."""
     accounted: bool = False
     """The ledger bounds what all releases of this kind disclose together: their audits combine no previous ones."""
     differences: bool = False

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from privrelease.audit.microdata.target import AuditTarget
     from privrelease.disclosure.classes.equivalence_classes import ClassTable
     from privrelease.engine.protocol.audit import AuditEngine, MeasuringEngine
+    from privrelease.engine.protocol.base import Staged
     from privrelease.execute.common.progress import Progress
     from privrelease.execute.microdata.forecast import Forecast
     from privrelease.execute.microdata.hierarchy_levels import HierarchyLevel
@@ -217,15 +218,15 @@ def forecast(release: MicrodataPlan, policy: Plan, world: World) -> Forecast:
         return computed(release, engine, world.progress(release.id), makers_of(steps_of(release, world.kinds)))
 
 
-def readings(release: MicrodataPlan, engine: AuditEngine, world: World) -> tuple[Callable[[], object], ...]:
+def readings(release: MicrodataPlan, engine: AuditEngine, world: World) -> tuple[Callable[[], Staged], ...]:
     """Return what reads the data as a run would: the source with its persons, populations and replaced values, and each file of an attack."""
     from privrelease.execute.microdata.protection import prepare
     from privrelease.pipeline.steps import makers_of, steps_of
 
     makers = makers_of(steps_of(release, world.kinds))
     attacks = () if release.attacks is None else release.attacks.sources
-    own = partial(prepare, release, engine, world.progress(release.id), makers)
-    return (own, *(partial(engine.stage, source) for source in attacks))
+    progress = world.progress(release.id)
+    return (lambda: prepare(release, engine, progress, makers).source, *(partial(engine.stage, source) for source in attacks))
 
 
 def made(manifest: Manifest) -> bool:

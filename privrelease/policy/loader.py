@@ -244,6 +244,9 @@ class _Files:
             reason, hint = "cannot be read", "check the path"
             if isinstance(error, FileNotFoundError):
                 reason = "does not exist"
+                if label == "-":
+                    reason = "is not taken from stdin here"
+                    hint = "save it as a file and name that: `validate`, `plan`, `diff` and `fmt` take -, while a run keeps its state next to its policy"
             elif isinstance(error, IsADirectoryError):
                 reason, hint = "is a directory", "name the policy file in it"
             self.findings.append(Finding("P101", f"the policy file {reason}", location=Location(label), hint=hint))

@@ -13,7 +13,7 @@ from privrelease.relational.schema import ColumnType
 from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
 __all__ = ["DATES", "DATETIMES", "ColumnProfile", "FileProfile", "proposal", "proposed_type", "unit_candidates"]
 
@@ -28,8 +28,17 @@ _CATEGORIES = 100
 
 _DIRECT = re.compile(
     r"(^|_)(id|name|vorname|nachname|nom|prenom|surname|email|mail|phone|tel|telefon|mobile|address|adresse|street|strasse|rue|ssn|nhs|"
-    r"insurance|versicherung\w*|iban|account|konto|passport|patient|person|kunde|customer|client|member)(_?(id|nr|no|num|number|name))?($|_)"
+    r"insurance|versicher\w*|iban|account|konto|passport|patient(en|in)?|pat|pers(on|onen)?|kunden?|customer|client|klient\w*|member|proband\w*|"
+    r"employee|teilnehmer)(_?(id|nr|no|num|number|nummer|name))?($|_)"
 )
+#: Words of numbers that name a person, of numbers that name a row of one (a visit, a case), and of neither.
+_PERSON = re.compile(
+    r"(^|_)(patient|pat|person|pers|kunde|customer|client|klient|member|proband|employee|teilnehmer|versicher|insured|ssn|nhs|ahv)(?!\w*name)"
+)
+_RECORD = re.compile(
+    r"(^|_)(fall|case|visit|encounter|episode|admission|aufenthalt|besuch|record|row|zeile|rechnung|invoice|order|sample|probe)"
+)
+_PLACE = re.compile(r"(^|_)(haus|house|street|strasse|rue|room|zimmer)")
 _QUASI = re.compile(
     r"(^|_)(age|alter|birth\w*|geburt\w*|dob|naissance|sex|gender|geschlecht|zip|zipcode|postal|postcode|plz|region|canton|kanton|district|"
     r"city|town|municipality|gemeinde|commune|country|land|state|nationality|race|ethnic\w*|marital\w*|education|occupation|beruf|job|"
@@ -37,9 +46,11 @@ _QUASI = re.compile(
 )
 #: Numbers of visits, wards and the like, which name the person where each occurs once.
 _NUMBERED = re.compile(r"_(id|no|nr|num|number|nummer|key|ref)$")
+#: The same where the words are written together: such a number may name a person although its name says no more.
+_KEY = re.compile(r"(_(id|no|num|key|ref)|number|nr|nummer)$|^id$")
 _SENSITIVE = re.compile(
     r"(^|_)(diagnos\w*|icd\w*|disease|treatment|therap\w*|medication|drug|result|lab|income|salary|wage|gehalt|lohn|religion|politic\w*|union|"
-    r"orientation|conviction|cost|costs|kosten|debt)($|_)"
+    r"orientation|conviction|cost|costs|kosten|debt|amount|betrag)($|_)"
 )
 
 
@@ -100,14 +111,22 @@ def proposed_type(one: ColumnProfile) -> tuple[ColumnType, str]:
     return (ColumnType.CATEGORY if few else ColumnType.STRING), ""
 
 
-_NUMBERS: Final = frozenset({"integer", "number", "comma"})
+#: Format and words of the ways to write numbers, by their form.
+_WRITTEN: Final = {
+    "comma": ('{decimal: ","}', "decimal commas"),
+    "grouped_by_point": ('{decimal: ",", thousands: "."}', "decimal commas, and points between thousands"),
+    "grouped_by_comma": ('{thousands: ","}', "commas between thousands"),
+    "grouped_by_apostrophe": ('{thousands: "\'"}', "apostrophes between thousands"),
+    "grouped_by_space": ('{decimal: ",", thousands: " "}', "decimal commas, and blanks between thousands"),
+}
+_NUMBERS: Final = frozenset({"integer", "number", *_WRITTEN})
 #: Type and format by the form that every cell fits, in the order in which they are tried.
 _TYPES: Final = (
     *((form, (ColumnType.DATE, f'{{date: "{form}"}}' if form != DATES[0] else "")) for form in DATES),
     *((form, (ColumnType.DATETIME, f'{{datetime: "{form}"}}' if form != DATETIMES[0] else "")) for form in DATETIMES),
     ("integer", (ColumnType.INTEGER, "")),
     ("number", (ColumnType.NUMBER, "")),
-    ("comma", (ColumnType.NUMBER, '{decimal: ","}')),
+    *((form, (ColumnType.NUMBER, format_)) for form, (format_, _) in _WRITTEN.items()),
     ("boolean", (ColumnType.BOOLEAN, "")),
 )
 
@@ -135,7 +154,43 @@ def proposal(one: ColumnProfile) -> tuple[str, str]:
         why += f"; {one.marks:,} cells look like marks of a missing value (NA, null, -, ?): declare those in `missing`"
     if one.fits.get("zeros"):
         why += "; zeros before numbers: codes"
-    return written, why
+    return written, why + _numbers(one, kind, form)
+
+
+def _numbers(one: ColumnProfile, kind: ColumnType, form: str) -> str:
+    """Say how cells are read as numbers, and what to do where that is wrong or some are none; empty where there is nothing to say.
+
+    >>> _numbers(ColumnProfile("c", 3, 0, 3, 1, {"comma": 3}), ColumnType.NUMBER, '{decimal: ","}')
+    '; read as numbers with decimal commas, as `format` says'
+    """
+    if kind is ColumnType.NUMBER and one.declared is None:
+        read = next(
+            (f"; read as numbers with {words}, as `format` says" for format_, words in _WRITTEN.values() if format_ == form), ""
+        )
+        signs = {"": ("point", '{decimal: ",", thousands: "."}'), '{decimal: ","}': ("comma", '{thousands: ","}')}
+        sign, other = signs.get(form, ("", ""))
+        broken = one.filled - one.fits.get("integer", 0)
+        if sign and broken and one.fits.get(f"three_after_{sign}") == broken:
+            return f"{read}; each {sign} stands before three digits: where it separates thousands, write `format: {other}`"
+        return read
+    if kind not in {ColumnType.STRING, ColumnType.CATEGORY} or one.fits.get("zeros") or one.declared is not None:
+        return ""
+    best = max(_NUMBERS_FIRST, key=lambda name: one.fits.get(name, 0))
+    fitting = one.fits.get(best, 0)
+    if not _MOSTLY * one.filled <= fitting < one.filled:
+        return ""
+    format_, words = _WRITTEN.get(best, ("", ""))
+    how = (
+        f" with {words} (`type: number, format: {format_}`)"
+        if words
+        else f" (`type: {'integer' if best == 'integer' else 'number'}`)"
+    )
+    return f"; {fitting:,} of {one.filled:,} cells are numbers{how}: correct the others, or declare them in `missing`"
+
+
+_NUMBERS_FIRST: Final = ("integer", "number", *_WRITTEN)
+#: Share of cells that are numbers from which a column of texts is said to be nearly one of numbers.
+_MOSTLY: Final = 0.9
 
 
 def _role(one: ColumnProfile, kind: ColumnType) -> tuple[str, str]:
@@ -151,22 +206,33 @@ def _role(one: ColumnProfile, kind: ColumnType) -> tuple[str, str]:
         return "quasi", "its name"
     if one.nearly_unique and names:
         return "direct", "each value once" if one.each_once else "nearly every value once"
-    return "quasi", "may be known elsewhere"
+    return "quasi", "may be known elsewhere" if one.filled else "no cell is filled: nothing is known of it"
 
 
 def unit_candidates(profile: FileProfile) -> tuple[tuple[str, int], ...]:
-    """Return the columns that may name the person, each with the most rows of one value, those with fewer first.
+    """Return the columns that may name the person, each with the most rows of one value, the likeliest first.
 
-    >>> one = ColumnProfile("patient_id", 40, 0, 30, 3, {})
-    >>> unit_candidates(FileProfile((one,), 40, True))
-    (('patient_id', 3),)
+    Numbers of persons by their name come first, then others, numbers of rows (a case, a visit) last; of alike ones those that repeat: what
+    each row has once names the row. A column of few values names no person.
+
+    >>> case, patient = ColumnProfile("CaseID", 40, 0, 40, 1, {}), ColumnProfile("PatientID", 40, 0, 30, 3, {})
+    >>> unit_candidates(FileProfile((case, patient), 40, True))
+    (('PatientID', 3), ('CaseID', 1))
     """
-    found: Sequence[ColumnProfile] = [
-        one
-        for one in profile.columns
-        if one.filled and _role(one, proposed_type(one)[0])[0] == "direct" and one.distinct * 20 > one.filled
-    ]
-    return tuple(
-        (one.name, one.most)
-        for one in sorted(found, key=lambda one: (not _key(one.name).endswith(("id", "nr", "no")), one.most))
-    )
+    found = [one for one in profile.columns if one.filled and one.distinct * 20 > one.filled and _may_name(one)]
+    return tuple((one.name, one.most) for one in sorted(found, key=_unlikely))
+
+
+def _may_name(one: ColumnProfile) -> bool:
+    """Return whether a column may name the person: proposed as direct, or a number that repeats and is of nothing known."""
+    kind, key = proposed_type(one)[0], _key(one.name)
+    if _role(one, kind)[0] == "direct":
+        return True
+    known = _QUASI.search(key) or _SENSITIVE.search(key) or _PLACE.search(key)
+    return kind in {ColumnType.STRING, ColumnType.CATEGORY, ColumnType.INTEGER} and not known and _KEY.search(key) is not None
+
+
+def _unlikely(one: ColumnProfile) -> tuple[bool, bool, bool, bool, int]:
+    """Order columns that may name the person: the likeliest is the smallest."""
+    key = _key(one.name)
+    return (not _PERSON.search(key), bool(_RECORD.search(key)), not _KEY.search(key), one.each_once, one.most)

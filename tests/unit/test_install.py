@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import re
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -35,6 +36,28 @@ def test_every_pinned_package_is_in_one_share(install, name, count):
     found = [line for share in install.shares(pinned, count) for line in share.splitlines()]
     assert sorted(found) == sorted(line for line in pinned[re.search("^[a-z]", pinned, re.MULTILINE).start() :].splitlines())
     assert all("--hash=" in share for share in install.shares(pinned, count))
+
+
+@pytest.mark.parametrize("package", [False, True])
+def test_each_step_is_announced_before_it_begins(install, monkeypatch, capsys, package):
+    """Whoever waits for half a minute reads for what: stderr holds one line a step, and stdout nothing."""
+    begun = []
+
+    def step(command, **_):
+        begun.append((command[3] if "pip" in command else command[2], capsys.readouterr().err))
+        return type("Done", (), {"returncode": 0, "wait": lambda _: 0})()
+
+    monkeypatch.setattr(install.subprocess, "run", step)
+    monkeypatch.setattr(install.subprocess, "Popen", step)
+    monkeypatch.setattr(install, "ThreadPoolExecutor", lambda _: ThreadPoolExecutor(1))
+    monkeypatch.setattr(install.sys, "argv", ["install.py", "constraints/run.txt", *(["--package"] if package else [])])
+    assert install.main() == 0
+    assert [what for what, _ in begun if what != "install"] == ["compileall"]
+    assert re.fullmatch(r"installing the \d+ packages of run.txt, which can take a minute\n", begun[0][1])
+    said = next(said for what, said in begun if what == "compileall")
+    assert said == ("compiling them, and building privrelease with its loops\n" if package else "compiling them\n")
+    assert "".join(said for _, said in begun).count("\n") == 2
+    assert capsys.readouterr() == ("", "")
 
 
 def test_where_a_share_fails_one_pip_installs_all(install, monkeypatch, tmp_path):

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from privrelease.audit.comparison.previous_release import EarlierRelease
     from privrelease.audit.tables.evidence import TableEvidence
     from privrelease.engine.protocol.audit import MeasuringEngine
+    from privrelease.engine.protocol.base import ReleasedFile
     from privrelease.plan.model import Plan
     from privrelease.texts.sentences import Said
 
@@ -66,12 +67,19 @@ def table_beside_rows(
         except PrivreleaseError:
             found.append((one, None, TableVerdict(agree=None)))
             continue
-        known = evidence.source_rows is not None and same_source(inputs, one.inputs)
-        left_out = max(0, evidence.source_rows - file.n_rows) if known and evidence.source_rows is not None else None
+        left_out = _left_out(evidence, file, same=same_source(inputs, one.inputs))
         rows = RowsOut(file, one.own, one.lossy, left_out, one.pseudonyms, source)
         found.append((one, rows, _verdict(evidence, rows, engine)))
     own = [one.own for one, _, _ in found]
     return [(one, verdict.settled(rows, own)) for one, rows, verdict in found]
+
+
+def _left_out(evidence: TableEvidence, file: ReleasedFile, *, same: bool) -> int | None:
+    """Return how many rows that the table is made of are not in a file of rows of the ``same`` source, at least; None where that is not known.
+
+    Rows that the domain of another dataset over this source keeps out of the file count, those that the table's own keeps out of both do not.
+    """
+    return max(0, evidence.source_rows - file.n_rows) if same and evidence.source_rows is not None else None
 
 
 def table_judge(policy: Plan) -> TableJudge:
@@ -89,7 +97,12 @@ def table_judge(policy: Plan) -> TableJudge:
                 evidence = table_evidence(plan, policy, TableTarget((table.file,)), engine, ())
                 if evidence.suppressed is not None and _holds(evidence):
                     source = None if rows.source is None else rows.source.also(plan.source)
-                    return _verdict(evidence, replace(rows, source=source), engine)
+                    left_out = rows.left_out
+                    if (
+                        source is rows.source
+                    ):  # the table is made of the very file of the rows, perhaps by another dataset over it
+                        left_out = _left_out(evidence, rows.file, same=left_out is not None)
+                    return _verdict(evidence, replace(rows, source=source, left_out=left_out), engine)
             return _by_file(table, rows, engine)
         except (OSError, ValueError, PrivreleaseError):
             return TableVerdict(agree=None)

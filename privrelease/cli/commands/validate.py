@@ -39,10 +39,19 @@ class _Checked:
     findings: tuple[Finding, ...]
     missing: tuple[Missing, ...] | None
     data: tuple[Finding, ...] | None = None
-    """Faults of the data; None where none was read. Of a policy with errors, those of its sound datasets."""
+    """Faults and warnings of the data; None where none was read. Of a policy with errors, those of its sound datasets."""
 
     def of(self, severity: Severity) -> list[Finding]:
         return [finding for finding in self.findings if finding.severity is severity]
+
+    @property
+    def data_errors(self) -> list[Finding]:
+        return [finding for finding in self.data or () if finding.severity is Severity.ERROR]
+
+    @property
+    def warnings(self) -> list[Finding]:
+        """Warnings of the policy and of its data."""
+        return [finding for finding in (*self.findings, *(self.data or ())) if finding.severity is Severity.WARN]
 
     @property
     def valid(self) -> bool:
@@ -130,7 +139,7 @@ def _with_data(
     from privrelease.plan.sources import declared_sources
 
     if checked.loaded is not None:
-        if not checked.valid:
+        if any(finding.code == "P615" for finding in checked.findings):
             return checked  # this engine does not read what a release asks for
         planned, declared = build_plan(checked.loaded), declared_sources(checked.loaded)
         return replace(checked, data=data_faults(planned, world_of(settings, console), declared))
@@ -156,7 +165,10 @@ def _unread(checked: _Checked) -> _Checked:
 
 
 def _outside(loaded: LoadedPolicy) -> Iterator[Finding]:
-    """Warn of what a run would meet outside the policy's text: approvers who cannot sign, and waivers that have expired."""
+    """Report what a run would meet outside the policy's text: approvers who cannot sign, and waivers that have expired.
+
+    A list of approvers with which any run is refused is an error; where there is no such file here, it may be where the policy is run.
+    """
     if loaded.policy.approvals is not None:
         from privrelease.pipeline.publishing import approvers_of
         from privrelease.plan.build import build_plan
@@ -169,7 +181,10 @@ def _outside(loaded: LoadedPolicy) -> Iterator[Finding]:
             place = (
                 error.location if error.location is not None and error.location.line else loaded.location("approvals", "keys")
             )
-            yield Finding(error.code, error.message, Severity.WARN, place, error.hint, subject="approvals.keys")
+            severity, hint = Severity.ERROR, error.hint
+            if not approvals.keys.exists():
+                severity, hint = Severity.WARN, f"{error.hint}: without this file every run is refused"
+            yield Finding(error.code, error.message, severity, place, hint, subject="approvals.keys")
     today = datetime.now(UTC).date()
     for number, waiver in enumerate(loaded.policy.waivers):
         if waiver.expires < today:
@@ -192,18 +207,22 @@ def _print(one: _Checked, profile: Profile | None, console: Console, *, named: b
 
 def _ending(checked: Sequence[_Checked], fail_on: FailOn) -> Ending:
     broken = [one for one in checked if not one.valid]
-    warned = [one for one in checked if one.of(Severity.WARN)]
+    warned = [one for one in checked if one.warnings]
     many = f"{pluralise(len(checked), 'policy', 'policies')}: " if len(checked) != 1 else ""
     if broken:
-        which = f"{many}{len(broken)} cannot be used, first {broken[0].path}: " if many else "the policy has "
-        also = f", and its data has {counted(list(broken[0].data), 'error')}" if broken[0].data else ""
-        return Ending(2, which + counted(broken[0].of(Severity.ERROR), "error") + also)
-    wrong = [one for one in checked if one.data]
+        which = f"{many}{len(broken)} cannot be used, first {broken[0].path}: " if many else f"{_at_fault(broken[0])} "
+        also = f", and its data has {counted(broken[0].data_errors, 'error')}" if broken[0].data_errors else ""
+        return Ending(
+            3 if all(map(_by_surroundings, broken)) else 2, which + counted(broken[0].of(Severity.ERROR), "error") + also
+        )
+    wrong = [one for one in checked if one.data_errors]
     if wrong:
         which = f"{many}the data of {len(wrong)} is not as declared, first {wrong[0].path}: " if many else "the data has "
-        return Ending(3, which + counted(list(wrong[0].data or ()), "error"))
+        return Ending(3, which + counted(wrong[0].data_errors, "error"))
     if warned and fail_on is FailOn.WARN:
-        which = f"{many}{len(warned)} with warnings, first {warned[0].path}" if many else f"the policy has {_warnings(warned)}"
+        which = (
+            f"{many}{len(warned)} with warnings, first {warned[0].path}" if many else f"{_whose(warned[0])} {_warnings(warned)}"
+        )
         return Ending(1, f"{which}, and --fail-on warn was asked for")
     if not checked:
         return Ending(0, "no release policy was named: nothing was checked")
@@ -213,17 +232,30 @@ def _ending(checked: Sequence[_Checked], fail_on: FailOn) -> Ending:
 
 
 def _warnings(checked: Sequence[_Checked]) -> str:
-    return counted([finding for one in checked for finding in one.of(Severity.WARN)], "warning")
+    return counted([finding for one in checked for finding in one.warnings], "warning")
+
+
+def _by_surroundings(one: _Checked) -> bool:
+    """Return True if every error of a policy is about files that it names: a run ends with exit code 3."""
+    return all(finding.code.startswith("R") for finding in one.of(Severity.ERROR))
+
+
+def _at_fault(one: _Checked) -> str:
+    return "the list of approvers has" if _by_surroundings(one) else "the policy has"
+
+
+def _whose(one: _Checked) -> str:
+    return "the policy has" if one.data is None else "the policy and its data have"
 
 
 def _said(one: _Checked) -> str:
     """Say in short how a policy is."""
     if not one.valid:
-        data = f", its data {counted(list(one.data), 'error')}" if one.data else ""
+        data = f", its data {counted(one.data_errors, 'error')}" if one.data_errors else ""
         return counted(one.of(Severity.ERROR), "error") + data
-    if one.data:
-        return f"the data has {counted(list(one.data), 'error')}"
-    return "valid" + (f", with {_warnings([one])}" if one.of(Severity.WARN) else "")
+    if one.data_errors:
+        return f"the data has {counted(one.data_errors, 'error')}"
+    return "valid" + (f", with {_warnings([one])}" if one.warnings else "")
 
 
 def _not_offered(loaded: LoadedPolicy, world: World | None) -> tuple[Finding, ...]:

@@ -5,6 +5,8 @@ The figures are those that the run then shows, as long as the source stays the s
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from privrelease.disclosure.classes.class_sizes import ClassSizes, SizeHistogram
@@ -37,7 +39,16 @@ if TYPE_CHECKING:
     from privrelease.plan.microdata.cell_bound import CellBound
     from privrelease.plan.model import MicrodataPlan, ThreatPlan
 
-__all__ = ["ColumnForecast", "Counted", "Forecast", "ThreatForecast", "forecast", "leaving", "threat_sizes"]
+__all__ = [
+    "ColumnForecast",
+    "Counted",
+    "Forecast",
+    "ThreatForecast",
+    "forecast",
+    "leaving",
+    "separating_column",
+    "threat_sizes",
+]
 
 Counted = Literal["records", "persons", "person_sets"]
 Residual = Literal["lost", "class"]
@@ -119,7 +130,7 @@ def forecast(plan: MicrodataPlan, engine: Engine, progress: Progress = silent, m
     names = table.columns
     lost = dict(zip(names, solution.lost_cells.tolist(), strict=True))
     total = protected.source.n_rows * len(names)
-    over = limit_exceeded(plan, lost, total)
+    over = limit_exceeded(plan, lost, total, partial(separating_column, plan, table, protected.persons.linkable))
     residual = _residual(plan)
     linkable = protected.persons.linkable
     unmet = (
@@ -167,6 +178,28 @@ def threat_sizes(threat: ThreatPlan, table: ClassTable, linkable: bool, residual
     if threat.missing == "wildcard":
         return "records", match_sizes(table, columns, residual=residual)
     return "records", ClassSizes.from_table(table, columns, residual=residual)
+
+
+def separating_column(plan: MicrodataPlan, table: ClassTable, linkable: bool) -> str | None:
+    """Return the column without which fewest records (persons, where these are counted) are in classes below k, summed over the threats of
+    prosecutors; of several the first. None where no column alone makes them fewer. A missing value is a category here, whatever the threat's reading.
+    """
+    residual = _residual(plan)
+    threats = [(one, leaving(one, table)) for one in plan.threats if one.attacker == "prosecutor"]
+
+    def below(left_out: str | None) -> int:
+        kept = ((one, tuple(name for name in columns if name != left_out)) for one, columns in threats)
+        sized = (
+            (threat_sizes(replace(one, columns=names, missing="category"), table, linkable, residual)[1], one.thresholds.k)
+            for one, names in kept
+            if names
+        )
+        return sum(sizes.records_below(k) for sizes, k in sized)
+
+    known = dict.fromkeys(name for _, columns in threats for name in columns)
+    found = {name: below(name) for name in known}
+    first = min(found, key=lambda name: found[name], default=None)
+    return first if first is not None and found[first] < below(None) else None
 
 
 def _unmet(threat: ThreatPlan, table: ClassTable, linkable: bool, residual: Residual) -> bool:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from privrelease.engine.protocol.base import OutputColumn, OutputTable
@@ -15,6 +16,7 @@ from privrelease.execute.common.inputs import digest_inputs
 from privrelease.execute.common.manifest import manifest_of
 from privrelease.execute.common.progress import silent
 from privrelease.execute.common.scope import sources_of
+from privrelease.execute.microdata.forecast import separating_column
 from privrelease.execute.microdata.frontier import stated
 from privrelease.execute.microdata.protection import Protected, prepare, solve
 from privrelease.execute.microdata.recoding import MAKERS, pseudonym_keys
@@ -90,7 +92,9 @@ def run_microdata(
     parts, source = parts_of(protected.solution, protected.rows), protected.source
     n_dropped = int(parts.records[parts.dropped].sum())
     claims = _claims(plan, protected, n_dropped)
-    del prepared, protected  # the class table is long, and writing needs memory of its own
+    separating = partial(separating_column, plan, protected.rows.table, protected.persons.linkable)
+    over = limit_exceeded(plan, claims.lost, claims.cells_total, separating)
+    del prepared, protected, separating  # the class table is long, and writing needs memory of its own
     progress("write", None)
     sinks = tuple(replace(sink, path=path) for sink, path in zip(plan.sinks, run.data, strict=True))
     written = engine.write(
@@ -117,7 +121,6 @@ def run_microdata(
             frontier=frontier,
         )
     store.park(run, manifest, internal)
-    over = limit_exceeded(plan, claims.lost, claims.cells_total)
     findings = (*source.warnings, *(() if over is None else (over,)))
     return ParkedRelease(run, manifest, internal, source, findings)
 

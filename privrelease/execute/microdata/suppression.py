@@ -1,6 +1,6 @@
 """From a plan's threats to a cell-suppression problem, and from its solution back to rows.
 
-The limit on suppressed cells: by how much it is exceeded, and which columns cost most.
+The limit on suppressed cells: by how much it is exceeded, which columns lost most, and which one makes groups small.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from privrelease.findings import Finding
 from privrelease.relational.treatments import Family
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from numpy.typing import NDArray
 
@@ -266,18 +266,21 @@ def _check_persons(solution: Solution, pair_part: NDArray[np.uint32], rows: RowC
 _NAMED = 3
 
 
-def _cheaper(plan: MicrodataPlan, column: str) -> str:
-    """Name the column that costs most and the steps that make it cost less; what the attacker knows stays as it is."""
+def _cheaper(plan: MicrodataPlan, column: str, why: str) -> str:
+    """Name a column and the steps that make it cost less; what the attacker knows stays as it is."""
     treatment = next(one.treatment for one in plan.columns if one.name == column)
     if treatment.family is Family.GENERALISATION:
-        return f"write {column}, which costs most, coarser still (a higher `level`, a lower `top`, a larger `to`), drop it (`drop`), or raise `limit`"
-    return f"generalise {column}, which costs most (`generalise`), drop it (`drop`), or raise `limit`"
+        return f"write {column} coarser still (a higher `level`, a lower `top`, a larger `to`), drop it (`drop`), or raise `limit`: {why}"
+    return f"generalise {column} (`generalise`), drop it (`drop`), or raise `limit`: {why}"
 
 
-def limit_exceeded(plan: MicrodataPlan, lost: Mapping[str, int], cells_total: int) -> Finding | None:
+def limit_exceeded(
+    plan: MicrodataPlan, lost: Mapping[str, int], cells_total: int, cause: Callable[[], str | None] = lambda: None
+) -> Finding | None:
     """Return a finding (R170, error) where more than the limit's share of the quasi-identifiers' cells is lost, else None.
 
-    ``lost``: cells per column, dropped rows included. The share is compared exactly; the release still parks, so that audit and report
+    ``lost``: cells per column, dropped rows included. ``cause``: the column that separates most records, None where no one does, asked only where
+    more is lost: the column that lost most cells need not be the one that makes groups small. The share is compared exactly; the release still parks, so that audit and report
     show it, and fails there.
     """
     step = plan.suppress
@@ -289,10 +292,12 @@ def limit_exceeded(plan: MicrodataPlan, lost: Mapping[str, int], cells_total: in
     allowed = int(step.limit * cells_total)
     costly = sorted(lost.items(), key=lambda item: (-item[1], item[0]))[:_NAMED]
     named = ", ".join(f"{column} {cells}" for column, cells in costly if cells)
+    first = cause()
+    why = "it lost most cells" if first is None else "without it fewest records are in groups that are too small"
     return Finding(
         "R170",
         f"{total} of {cells_total} cells are lost, {total - allowed} more than the limit of {float(step.limit):.6g} allows; most: {named}",
         location=step.location,
-        hint=_cheaper(plan, costly[0][0]),
+        hint=_cheaper(plan, first or costly[0][0], why),
         subject=f"releases.{plan.id}",
     )

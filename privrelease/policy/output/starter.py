@@ -131,9 +131,23 @@ def _proposals(profile: FileProfile) -> str:
         + "\n"
         for row in ((*heads, "because of"), *found)
     ]
-    units = ", or ".join(f"{{column: {yaml_text(name)}, max_rows: {most}}}" for name, most in unit_candidates(profile)[:_UNITS])
-    unit = f"      # Who is protected may be named by: unit: {units}\n" if units else ""
-    return _PROPOSALS.format(rows=rows, lines="".join(lines), unit=unit)
+    return _PROPOSALS.format(rows=rows, lines="".join(lines), unit=_unit(unit_candidates(profile)[:_UNITS]))
+
+
+def _unit(candidates: Sequence[tuple[str, int]]) -> str:
+    """Write as a comment which columns may name the person, the likeliest first, and why that one; empty where none may."""
+    if not candidates:
+        return ""
+    units = ", or ".join(f"{{column: {yaml_text(name)}, max_rows: {most}}}" for name, most in candidates)
+    first, most = yaml_text(candidates[0][0]), candidates[0][1]
+    once = [yaml_text(name) for name, most in candidates if most == 1]
+    if most == 1:
+        why = f"{first} is different in every row: that is right only where no person has several rows"
+    else:
+        why = f"{first} repeats, as a person with several rows does"
+        if once:
+            why += f"; {' and '.join(once)} {'is' if len(once) == 1 else 'are'} different in every row and would make each row a person"
+    return f"      # Who is protected may be named by: unit: {units}\n      # {why}.\n"
 
 
 _UNITS = 3

@@ -99,6 +99,7 @@ def _protection(
             yield reading.error("P413", message, *path, "protect", index, hint="name a threat of that dataset")
         elif threat is not None:
             yield from _known_columns(reading, (*path, "protect", index), name, threat, dataset, out)
+    yield from _weights(reading, number, release)
     if not out.columns and not _has_broken_columns(reading, release.from_):
         yield reading.error("P415", f"no column is published in release {release.id}", *path, key=True, hint="select columns")
     yield from _nothing_checked(reading, number, release)
@@ -110,6 +111,19 @@ def _protection(
         yield from _unprotected(reading, number, release, dataset, out, known)
         yield from _households(reading, number, release, dataset, out, threats)
     yield from _persons(reading, number, release, dataset, out)
+
+
+def _weights(reading: RuleContext, number: int, release: MicrodataRelease) -> Iterator[Finding]:
+    """Refuse threats of one release that count a population by different weights: a class has one sum of weights."""
+    first: str | None = None
+    for index, name in enumerate(release.protect):
+        threat = reading.policy.threats.get(name)
+        weight = None if threat is None or threat.population is None else threat.population.weight
+        first = first or weight
+        if weight is not None and weight != first:
+            message = f"{name} counts the population by {shown(weight)}, another threat of the release by {shown(first)}"
+            hint = "protect against them in releases of their own"
+            yield reading.error("P412", message, "releases", number, "protect", index, hint=hint)
 
 
 def _known_columns(

@@ -43,7 +43,7 @@ def _rings(reading: RuleContext, tables: list[tuple[int, TableRelease]]) -> Iter
         cells = cells_together(printed)
         if cells is not None and cells > MOST_TOGETHER:
             message = (
-                f"is linked in a ring with the tables of {release.from_} before it: {cells} cells of all columns together, "
+                f"table {release.id} is linked in a ring with the tables of {release.from_} before it: {cells} cells of all columns together, "
                 f"more than {MOST_TOGETHER}; none of them could be released (D632)"
             )
             hint = "group by fewer or coarser keys, or leave out a table"

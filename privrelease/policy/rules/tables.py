@@ -189,14 +189,14 @@ def _classes(reading: RuleContext, number: int, release: TableRelease, dataset: 
     if release.protect.class_disclosure is None:
         yield reading.warning(
             "P650",
-            f"is grouped by {names}, which is sensitive, and `class_disclosure` is not given: a group that shares one key parks the release",
+            f"table {release.id} is grouped by {names}, which is sensitive, and `class_disclosure` is not given: a group that shares one key parks the release",
             *path,
             hint="write `class_disclosure: true` to suppress what discloses it, or `false` where such groups are harmless",
         )
     else:
         yield reading.warning(
             "P651",
-            f"is grouped by {names}, which is sensitive, and is not checked for groups that share one key",
+            f"table {release.id} is grouped by {names}, which is sensitive, and is not checked for groups that share one key",
             *path,
             "class_disclosure",
             hint="write `class_disclosure: true`, or state in the policy's context why such groups are harmless",

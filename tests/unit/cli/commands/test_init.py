@@ -230,3 +230,98 @@ def test_of_a_file_of_names_alone_nothing_is_proposed(desk):
     assert (said.code, "a.csv has column names and no row" in said.err) == (0, True)
     assert proposals(desk) == {}
     assert "age: {role: , type: }" in (desk.folder / "s.yaml").read_text(encoding="utf-8").replace("string", "")
+
+
+@pytest.mark.parametrize(
+    ("names", "likely"),
+    [
+        (("case_id", "patient_id"), "patient_id"),
+        (("Fallnr", "Patientennr"), "Patientennr"),
+        (("Fallnummer", "Pnr"), "Pnr"),
+        (("id", "kunden_nummer"), "kunden_nummer"),
+        (("visit_no", "insured_number"), "insured_number"),
+    ],
+)
+def test_the_number_that_repeats_is_proposed_as_the_person(desk, names, likely):
+    """A number that each row has once names a case: taken for the person, rows of one person would be protected one by one."""
+    case, person = names
+    rows = [f"{n},{n % 90 + 500},{n % 7}" for n in range(200)]
+    (desk.folder / "a.csv").write_text("\n".join([f"{case},{person},plz", *rows]) + "\n", encoding="utf-8")
+    assert desk("init", "a.csv", "-o", "s.yaml").code == 0
+    written = (desk.folder / "s.yaml").read_text(encoding="utf-8")
+    assert f"unit: {{column: {likely}, max_rows: 3}}, or {{column: {case}, max_rows: 1}}\n" in written
+    assert f"# {likely} repeats, as a person with several rows does; {case} is different in every row and would" in written
+
+
+def test_a_number_of_each_row_alone_is_proposed_with_its_condition(desk):
+    rows = [f"{n},{n % 7},{n % 3}" for n in range(60)]
+    (desk.folder / "a.csv").write_text("\n".join(["case_id,Hausnr,plz", *rows]) + "\n", encoding="utf-8")
+    assert desk("init", "a.csv", "-o", "s.yaml").code == 0
+    written = (desk.folder / "s.yaml").read_text(encoding="utf-8")
+    assert "named by: unit: {column: case_id, max_rows: 1}\n" in written
+    assert "case_id is different in every row: that is right only where no person has several rows" in written
+
+
+@pytest.mark.parametrize(
+    ("cells", "format_", "words"),
+    [
+        (
+            ("1.234,56", "78,90", "3.000"),
+            '{decimal: ",", thousands: "."}',
+            "decimal commas, and points between thousands, as `format` says",
+        ),
+        (("12,5", "1200,75", "3"), '{decimal: ","}', "read as numbers with decimal commas, as `format` says"),
+        (("1,234.56", "78.90", "3,000"), '{thousands: ","}', "commas between thousands"),
+        (("1'234.56", "78.90", "3"), '{thousands: "\'"}', "apostrophes between thousands"),
+        (("1 234,56", "78,90", "3"), '{decimal: ",", thousands: " "}', "blanks between thousands"),
+        (
+            ("1,234", "78", "3,000"),
+            '{decimal: ","}',
+            "each comma stands before three digits: where it separates thousands, write `format: {thousands",
+        ),
+        (
+            ("1.234", "78", "3.000"),
+            None,
+            "each point stands before three digits: where it separates thousands, write `format: {decimal",
+        ),
+        (("1.2345", "78", "3.000"), None, ""),
+    ],
+)
+def test_how_amounts_are_read_is_said_and_what_to_do(desk, cells, format_, words):
+    lines = [f"{n};{cell}" for n, cell in enumerate(cells * 20)]
+    (desk.folder / "a.csv").write_text("\n".join(["n;Betrag", *lines]) + "\n", encoding="utf-8")
+    assert desk("init", "a.csv", "-o", "s.yaml", "--delimiter", ";").code == 0
+    written = (desk.folder / "s.yaml").read_text(encoding="utf-8")
+    (line,) = (line for line in written.splitlines() if re.match(r" +# +Betrag ", line))
+    assert f"type: number{'' if format_ is None else f', format: {format_}'}}}" in line
+    assert words in line
+    assert bool(words) == ("separates" in line or "read as" in line)
+    declared = f"Betrag: {{role: sensitive, type: number{'' if format_ is None else f', format: {format_}'}}}"
+    (desk.folder / "p.yaml").write_text(READ.replace("BETRAG", declared), encoding="utf-8")
+    said = desk("validate", "p.yaml", "--data")
+    assert said.code == 0, said.out
+
+
+READ = """apiVersion: privrelease/v1
+kind: ReleasePolicy
+id: amounts
+version: 1.0.0
+title: Amounts
+datasets:
+  a: {source: a.csv, format: {delimiter: ";"}, unit: rows, columns: {n: {role: quasi, type: integer}, BETRAG}}
+threats:
+  t: {dataset: a, knows: [n], highest_risk: 1}
+releases:
+  - {id: r, kind: microdata, from: a, protect: [t], output: out/r.csv}
+"""
+
+
+def test_a_column_that_is_nearly_one_of_numbers_says_so(desk):
+    lines = [*(f"{n};{n},5" for n in range(58)), "58;k.A.", "59;offen"]
+    (desk.folder / "a.csv").write_text("\n".join(["n;Betrag", *lines]) + "\n", encoding="utf-8")
+    assert desk("init", "a.csv", "-o", "s.yaml", "--delimiter", ";").code == 0
+    written = (desk.folder / "s.yaml").read_text(encoding="utf-8")
+    assert (
+        '58 of 60 cells are numbers with decimal commas (`type: number, format: {decimal: ","}`): correct the others' in written
+    )
+    assert "offen" not in written

@@ -120,3 +120,12 @@ def test_a_hierarchy_with_no_sign_between_its_labels_is_refused(desk):
     said = desk("validate", "p.yaml")
     assert said.code == 2
     assert "must be what stands between the fields of a line" in said.out + said.err
+
+
+@pytest.mark.parametrize("verb", [("run",), ("run", "--dry-run"), ("show",)])
+def test_a_policy_on_stdin_is_refused_by_its_reason_where_a_file_is_needed(desk, verb):
+    said = desk(verb[0], "-", *verb[1:])
+    assert said.code == 2
+    assert "-: P101 the policy file is not taken from stdin here" in said.err
+    assert "save it as a file" in said.err
+    assert "does not exist" not in said.err

@@ -174,3 +174,21 @@ def test_a_variable_of_a_group_is_refused_by_the_verb_that_it_is_nearly_of(capsy
     monkeypatch.setenv("PRIVRELEASE_LEDGER_STATUS_FORMATS", "json")
     assert main(["ledger", "status", "policy.yaml"]) == 2
     assert "C172 PRIVRELEASE_LEDGER_STATUS_FORMATS sets no option of ledger status" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "code", "written"),
+    [
+        ("PRIVRELEASE_MEMORY_LIMIT", "much", "C102 --memory-limit is not a size", ("--memory-limit", "much")),
+        ("PRIVRELEASE_VALIDATE_PROFILE", "hipaa", "C117 --profile is gdpr: no other is known", ("--profile=hipaa",)),
+    ],
+)
+def test_a_refused_value_of_a_variable_names_the_variable(desk, monkeypatch, variable, value, code, written):
+    """Whoever reads the message wrote no such option, and finds the value by the name of the variable."""
+    monkeypatch.setenv(variable, value)
+    said = desk("validate", "policy.yaml", "--data")
+    assert said.code == 2
+    assert f"{code} (it is set by the variable {variable})\n" in said.err
+    assert f"{code}\n" in desk("validate", "policy.yaml", "--data", *written).err
+    monkeypatch.delenv(variable)
+    assert f"{code}\n" in desk("validate", "policy.yaml", "--data", *written).err

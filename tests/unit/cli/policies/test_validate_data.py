@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.unit.cli.conftest import POLICY
 
 BOUNDED = POLICY.replace("pay: {role: sensitive, type: integer}", "pay: {role: sensitive, type: integer, domain: [0, 9]}")
@@ -80,3 +82,22 @@ def test_a_folder_in_place_of_a_file_is_named_as_such(desk):
     assert said.code == 3
     assert "policy.yaml:8:5: D101 folder is a folder" in said.out
     assert "folder/*.csv" in said.out
+
+
+@pytest.mark.parametrize("release", [0, 1], ids=["read by a release", "read by none"])
+def test_how_data_is_read_is_warned_of_as_a_run_warns(desk, release):
+    """Codes with zeros before them, declared as numbers: both verbs say that the zeros are lost."""
+    desk.data("id,area,job,pay\n1,x,p,007\n2,x,p,7\n3,x,p,\n")
+    other = "  other:\n    source: data.csv\n    columns: {id: {role: direct, type: string}, pay: {role: sensitive, type: integer}}\n    unlisted_columns: drop\n"
+    unread = POLICY.replace("pay: {role: sensitive, type: integer}", "pay: {role: sensitive, type: string}")
+    desk.policy(POLICY if not release else unread.replace("threats:", f"{other}threats:", 1))
+    said = desk("validate", "policy.yaml", "--data")
+    assert said.code == 0, said.out + said.err
+    assert "D251 warn: 1 cell of the column pay has zeros before the number" in said.out
+    assert "the data is as declared, with 1 warning" in said.err
+    assert "007," not in said.out + said.err
+    assert desk("validate", "policy.yaml", "--data", "--format", "json").json["valid"] is True
+    strict = desk("validate", "policy.yaml", "--data", "--fail-on", "warn")
+    assert (strict.code, "the policy and its data have 1 warning" in strict.err) == (1, True)
+    if not release:
+        assert "D251 warn" in desk("plan", "policy.yaml", "--data").err

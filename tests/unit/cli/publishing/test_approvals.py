@@ -247,4 +247,25 @@ def test_validate_says_what_a_run_would_meet_outside_the_policy(office):
     assert desk("validate", "policy.yaml", "--fail-on", "warn").code == 1
     office.list(office.person("ann", ["dpo"]))
     desk.policy(POLICY + APPROVALS)
-    assert "R152 warn: no one can sign for the required role steward" in desk("validate", "policy.yaml").out
+    said = desk("validate", "policy.yaml")
+    assert (said.code, "R152 no one can sign for the required role steward" in said.out) == (3, True)
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("approvers: []\n", "R150"),
+        ("approvers: [{name: a, roles: [dpo], key: nothing}]\n", "R140"),
+        ("a: b: c", "R150"),
+    ],
+)
+def test_validate_refuses_the_list_of_approvers_that_every_run_refuses(office, text, code):
+    """One verdict and one exit code, and the data is read nevertheless where that was asked for."""
+    desk = office.desk
+    (desk.folder / "approvers.yaml").write_text(text, encoding="utf-8")
+    ran, dry = desk.run(), desk("run", "policy.yaml", "--dry-run")
+    said = desk("validate", "policy.yaml", "--data", "--format", "json")
+    assert (ran.code, dry.code, said.code) == (3, 3, 3)
+    assert [(one["code"], one["severity"]) for one in said.json["findings"]] == [(code, "error")]
+    assert (said.json["valid"], said.json["data"]) == (False, [])
+    assert "the list of approvers has 1 error" in said.err

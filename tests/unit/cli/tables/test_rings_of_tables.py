@@ -51,7 +51,7 @@ def test_a_ring_that_is_too_large_is_told_at_the_table_that_makes_it_so(desk) ->
     assert said.code == 0
     assert said.out.count("P612") == 1
     assert (
-        "policy.yaml:33:5: P612 warn: is linked in a ring with the tables of d before it: 448 cells of all columns together, more than 400; "
+        "policy.yaml:33:5: P612 warn: table three is linked in a ring with the tables of d before it: 448 cells of all columns together, more than 400; "
         "none of them could be released (D632)"
     ) in said.out
     planned = desk("plan", "policy.yaml")

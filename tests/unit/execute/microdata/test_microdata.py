@@ -3,17 +3,23 @@ from __future__ import annotations
 import json
 import re
 import resource
+from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
+from types import SimpleNamespace
 
+import numpy as np
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from privrelease.disclosure.classes.equivalence_classes import ClassTable
 from privrelease.disclosure.risk.thresholds import Thresholds
 from privrelease.engine.duckdb.engine import DuckDBEngine
 from privrelease.errors import InputError
 from privrelease.execute.common.scope import engine_settings
-from privrelease.execute.microdata.forecast import forecast
+from privrelease.execute.microdata.forecast import forecast, separating_column
 from privrelease.execute.microdata.suppression import limit_exceeded
 from privrelease.plan.model import ReleasedColumn, SuppressStep, ThreatPlan, UnitPlan
 from privrelease.relational.schema import ColumnType, Role
@@ -123,7 +129,8 @@ def test_an_exceeded_limit_says_by_how_much_and_which_columns_cost_most(desk):
     (finding,) = parked.findings
     assert finding.code == "R170"
     assert re.fullmatch(
-        r"generalise \w+, which costs most \(`generalise`\), drop it \(`drop`\), or raise `limit`", finding.hint
+        r"generalise sex \(`generalise`\), drop it \(`drop`\), or raise `limit`: without it fewest records are in groups that are too small",
+        finding.hint,
     )
     assert finding.message == "4 of 12 cells are lost, 3 more than the limit of 0.1 allows; most: region 2, sex 2"
     assert desk.store.record(parked.run.id).state is RunState.PARKED
@@ -132,16 +139,55 @@ def test_an_exceeded_limit_says_by_how_much_and_which_columns_cost_most(desk):
 
 
 @pytest.mark.parametrize(
-    ("treatment", "begins"), [(AS_IS, "generalise region,"), (Recoded(None), "write region, which costs most, coarser still")]
+    ("treatment", "begins"), [(AS_IS, "generalise region (`generalise`)"), (Recoded(None), "write region coarser still")]
 )
-def test_the_hint_names_the_column_that_costs_most_and_a_step_that_it_does_not_have_yet(desk, treatment, begins):
+def test_the_hint_names_the_column_that_lost_most_and_a_step_that_it_does_not_have_yet(desk, treatment, begins):
     plan = desk.plan(
         desk.source(DATA, COLUMNS), threats=[("t", ["sex", "region"], 2)], suppress=SuppressStep(limit=Fraction("0.1"))
     )
     plan = replace(plan, columns=tuple(replace(one, treatment=treatment) for one in plan.columns))
     finding = limit_exceeded(plan, {"sex": 1, "region": 3}, 12)
     assert finding.hint.startswith(begins)
-    assert finding.hint.endswith("drop it (`drop`), or raise `limit`")
+    assert finding.hint.endswith("drop it (`drop`), or raise `limit`: it lost most cells")
+    caused = limit_exceeded(plan, {"sex": 1, "region": 3}, 12, lambda: "sex")
+    assert caused.hint.endswith("or raise `limit`: without it fewest records are in groups that are too small")
+    assert caused.hint.startswith(begins.replace("region", "sex"))
+
+
+@given(
+    rows=st.lists(st.tuples(*[st.integers(0, 3)] * 3), min_size=1, max_size=12),
+    known=st.lists(st.sets(st.sampled_from("abc"), min_size=1), min_size=1, max_size=2),
+    k=st.integers(2, 4),
+)
+def test_the_column_that_separates_most_records_is_that_of_brute_force(rows, known, k):
+    codes, counts = np.unique(np.array(rows, np.int32) + 1, axis=0, return_counts=True)
+    table = ClassTable(("a", "b", "c"), codes.astype(np.int32), counts)
+    threats = tuple(
+        ThreatPlan(f"t{number}", tuple(sorted(columns)), Thresholds(Fraction(1, k))) for number, columns in enumerate(known)
+    )
+    plan = SimpleNamespace(threats=threats, quasi_identifiers=("a", "b", "c"), source=SimpleNamespace(columns=()))
+
+    def below(left_out):
+        total = 0
+        for columns in known:
+            places = [place for place, name in enumerate("abc") if name in columns and name != left_out]
+            groups = Counter(tuple(row[place] for place in places) for row in rows)
+            total += sum(size for size in groups.values() if size < k) if places else 0
+        return total
+
+    found = separating_column(plan, table, False)
+    best = min(below(name) for columns in known for name in columns)
+    assert (found is None) == (best == below(None))
+    assert found is None or below(found) == best
+
+
+def test_the_hint_names_the_cause_and_not_the_column_that_comes_first_where_rows_are_dropped(desk):
+    """Each row has a day of its own: all rows are dropped, so that every column loses as many cells."""
+    data = {**DATA, "sex": ["f"] * 6, "region": ["a", "b", "c", "d", "e", "f"]}
+    step = SuppressStep(limit=Fraction(0))
+    plan = desk.plan(desk.source(data, COLUMNS), threats=[("t", ["sex", "region"], 2)], suppress=step)
+    (finding,) = desk.run(plan).findings
+    assert finding.hint.startswith("generalise region (`generalise`)")
 
 
 @pytest.mark.parametrize("environment", [{}, {"PSEUDONYM_KEY": ""}, {"PSEUDONYM_KEY": "short-secret"}])

@@ -6,12 +6,24 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.unit.policy.rules.rule_table import STEP, Rule, named
+from tests.unit.policy.rules.rule_table import RISK, STEP, Rule, named
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 FROM = "    from: patients\n"
+#: Two threats of a release that each name a column of weights.
+WEIGHED = (
+    ("threats:\n", "      w: {role: insensitive, type: number}\nthreats:\n"),
+    (
+        f"{RISK}\n",
+        (
+            f"{RISK}\n    attacker: journalist\n    population: {{weight: glucose}}\n"
+            "  other: {dataset: patients, knows: [age], attacker: journalist, highest_risk: 0.2, population: {weight: bmi}}\n"
+        ),
+    ),
+    ("protect: [external]", "protect: [external, other]"),
+)
 
 RULES = [
     Rule(
@@ -241,6 +253,14 @@ RULES = [
                 "  others:\n    source: o.csv\n    unit: {column: id}\n    columns: {id: {role: direct, type: string}, a: {role: quasi, type: string}}\nthreats:",
             ),
         ),
+    ),
+    Rule(
+        "threats that weigh the population differently",
+        (*WEIGHED, ("weight: bmi", "weight: w")),
+        [
+            "p.yaml:28:25: P412 other counts the population by w, another threat of the release by glucose\nhint: protect against them in releases of their own",
+        ],
+        (*WEIGHED, ("weight: bmi", "weight: glucose")),
     ),
 ]
 

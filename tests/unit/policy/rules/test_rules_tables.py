@@ -82,7 +82,7 @@ def test_tables_in_a_ring_with_too_many_cells_are_told(folder: Folder, change: C
     found = [one for one in folder.check(text) if "P612" in one]
     assert found == [
         (
-            "p.yaml:31:46: P612 warn: is linked in a ring with the tables of patients before it: 621 cells of all columns together, "
+            "p.yaml:31:46: P612 warn: table three is linked in a ring with the tables of patients before it: 621 cells of all columns together, "
             "more than 400; none of them could be released (D632)\nhint: group by fewer or coarser keys, or leave out a table"
         )
     ]
@@ -94,7 +94,7 @@ def test_tables_in_a_ring_with_too_many_cells_are_told(folder: Folder, change: C
         (
             "{min_count: 10}",
             (
-                "p.yaml:33:5: P650 warn: is grouped by sex, which is sensitive, and `class_disclosure` is not given: a group that shares one "
+                "p.yaml:33:5: P650 warn: table admissions is grouped by sex, which is sensitive, and `class_disclosure` is not given: a group that shares one "
                 "key parks the release\nhint: write `class_disclosure: true` to suppress what discloses it, or `false` where such groups are "
                 "harmless"
             ),
@@ -102,7 +102,7 @@ def test_tables_in_a_ring_with_too_many_cells_are_told(folder: Folder, change: C
         (
             "{min_count: 10, class_disclosure: false}",
             (
-                "p.yaml:33:48: P651 warn: is grouped by sex, which is sensitive, and is not checked for groups that share one key\nhint: write "
+                "p.yaml:33:48: P651 warn: table admissions is grouped by sex, which is sensitive, and is not checked for groups that share one key\nhint: write "
                 "`class_disclosure: true`, or state in the policy's context why such groups are harmless"
             ),
         ),
