@@ -1,7 +1,7 @@
 """Frozen dataclasses that are made faster: the same classes as those of the standard library, in two fifths of the time.
 
 Every command makes hundreds of classes of values before it does anything, and :func:`dataclasses.dataclass` compiles five methods of each. Here ``__init__``
-alone is compiled, when the first value is made; the others are shared by all classes and know the fields. What is not a plain ``frozen=True, slots=True``, or inherits fields,
+is made when the first value is, from code that classes with as many fields share; the others are shared by all classes and know the fields. What is not a plain ``frozen=True, slots=True``, or inherits fields,
 is left to the standard library.
 """
 
@@ -10,7 +10,9 @@ from __future__ import annotations
 import dataclasses
 import reprlib
 from dataclasses import FrozenInstanceError
+from functools import cache
 from operator import attrgetter
+from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
@@ -114,31 +116,59 @@ class _Init:
 
 
 def _init(cls: type, fields: Sequence[dataclasses.Field[Any]]) -> Callable[..., None]:
-    """Compile ``__init__``: arguments in the order of the fields, those that are by keyword alone last."""
+    """Make ``__init__``: arguments in the order of the fields, those that are by keyword alone last.
+
+    Its code is that of every class with fields of the same kinds in the same order: written with a number for each field, compiled once, and
+    given the names of the class.
+    """
     known: dict[str, Any] = {"_set": object.__setattr__, "_MISSING": dataclasses.MISSING}
     plain: list[str] = []
     named: list[str] = []
     body: list[str] = []
-    for field in fields:
-        name, made = field.name, field.default_factory is not dataclasses.MISSING
-        if field.default is not dataclasses.MISSING:
-            known[f"_d_{name}"] = field.default
+    defaults: list[object] = []
+    named_defaults: dict[str, object] = {}
+    for number, field in enumerate(fields):
+        given, made = f"_{number}", field.default_factory is not dataclasses.MISSING
         if made:
-            known[f"_f_{name}"] = field.default_factory
+            known[f"_made{number}"] = field.default_factory
         if field.init:
-            default = f"=_d_{name}" if f"_d_{name}" in known else "=_MISSING" if made else ""
-            (named if field.kw_only else plain).append(name + default)
-            body.append(f" _set(self, {name!r}, {f'_f_{name}() if {name} is _MISSING else {name}' if made else name})")
-        elif made or f"_d_{name}" in known:
-            body.append(f" _set(self, {name!r}, {f'_f_{name}()' if made else f'_d_{name}'})")
+            (named if field.kw_only else plain).append(given)
+            if (made or field.default is not dataclasses.MISSING) and not field.kw_only:
+                defaults.append(field.default)
+            elif made or field.default is not dataclasses.MISSING:
+                named_defaults[field.name] = field.default
+            body.append(f" _set(self, {given!r}, {f'_made{number}() if {given} is _MISSING else {given}' if made else given})")
+        elif made:
+            body.append(f" _set(self, {given!r}, _made{number}())")
+        elif field.default is not dataclasses.MISSING:
+            known[f"_default{number}"] = field.default
+            body.append(f" _set(self, {given!r}, _default{number})")
     if getattr(cls, "__post_init__", None) is not None:
         body.append(" self.__post_init__()")
     arguments = ", ".join(("self", *plain, *(("*", *named) if named else ())))
-    found: dict[str, Any] = {}
-    exec(f"def __init__({arguments}):\n" + ("\n".join(body) or " pass"), known, found)  # noqa: S102 -- names of fields alone
-    init: Callable[..., None] = found["__init__"]
+    code = _code(f"def __init__({arguments}):\n" + ("\n".join(body) or " pass"))
+    names = {f"_{number}": field.name for number, field in enumerate(fields)}
+    init = FunctionType(
+        code.replace(
+            co_varnames=tuple(names.get(one, one) for one in code.co_varnames),
+            co_consts=tuple(names.get(one, one) if isinstance(one, str) else one for one in code.co_consts),
+        ),
+        known,
+        "__init__",
+        tuple(defaults),
+    )
+    init.__kwdefaults__ = named_defaults or None
     init.__annotations__ = {field.name: field.type for field in fields if field.init} | {"return": None}
     return init
+
+
+@cache
+def _code(text: str) -> CodeType:
+    """Compile a function of numbered fields."""
+    found: dict[str, Any] = {}
+    exec(text, {}, found)  # noqa: S102 -- written above, with no name of a class or field
+    code: CodeType = found["__init__"].__code__
+    return code
 
 
 def _values_of(names: Sequence[str]) -> Callable[[Any], tuple[Any, ...]]:

@@ -4,6 +4,12 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from importlib import import_module
+from importlib.metadata import version
+
+import pytest
+
+from privrelease.lean_imports import version_of
 
 ALONE = """
 import sys
@@ -91,4 +97,100 @@ assert asked == [{"group": "pydantic"}]
 
 def test_pydantic_finds_its_plugins_where_they_are_not_disabled() -> None:
     done = subprocess.run([sys.executable, "-c", PLUGINS], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+METHODS = """
+import dataclasses
+import inspect
+from privrelease.lean_imports import _Method, methods_later
+
+def made():
+    @dataclasses.dataclass
+    class Plain:
+        a: int
+        b: list = dataclasses.field(default_factory=list)
+    @dataclasses.dataclass(frozen=True, slots=True, order=True)
+    class Place:
+        "A place."
+        file: str
+        line: int = 0
+        def __post_init__(self):
+            object.__setattr__(self, "line", self.line + 1)
+    @dataclasses.dataclass(frozen=True)
+    class Below:
+        c: int = dataclasses.field(default=3, kw_only=True)
+    @dataclasses.dataclass(frozen=True)
+    class Further(Below):
+        d: int = 4
+    return Plain, Place, Below, Further
+
+def of(work):
+    try:
+        return work()
+    except Exception as error:
+        return type(error), str(error)
+
+def told(classes):
+    Plain, Place, Below, Further = classes
+    return [of(work) for work in (
+        lambda: repr(Plain(1)), lambda: Plain(1) == Plain(1, []), lambda: hash(Plain(1)), lambda: Plain(), lambda: Plain(1, [2]).b,
+        lambda: repr(Place("x")), lambda: Place("x") < Place("y"), lambda: Place("x") < 3, lambda: hash(Place("x")) == hash(Place("x")),
+        lambda: setattr(Place("x"), "file", "y"), lambda: delattr(Place("x"), "file"), lambda: Place.__slots__, lambda: Place(1, 2, 3),
+        lambda: repr(Below(c=4)), lambda: Below(4), lambda: repr(Further(5, c=6)), lambda: Further(5) == Further(5),
+        lambda: Further(5) == Below(), lambda: setattr(Further(5), "d", 6), lambda: setattr(Further(5), "new", 6),
+        lambda: str(inspect.signature(Further)), lambda: Plain.__eq__.__qualname__, lambda: Further.__init__.__qualname__,
+        lambda: Place.__repr__.__qualname__, lambda: Place.__repr__.__name__, lambda: Place.__repr__.__module__,
+        lambda: Place.__init__.__module__, lambda: Place.__doc__, lambda: repr(dataclasses.replace(Place("x"), file="z")),
+        lambda: dataclasses.asdict(Further(5)), lambda: Plain.__match_args__, lambda: Plain.__hash__,
+    )]
+
+theirs = made()
+with methods_later():
+    ours = made()
+after = made()
+later = sys.version_info < (3, 13)
+assert isinstance(vars(ours[0])["__init__"], _Method) == later
+assert not isinstance(vars(after[0])["__init__"], _Method)
+assert told(ours) == told(theirs) == told(after), [pair for pair in zip(told(ours), told(theirs)) if pair[0] != pair[1]]
+assert not isinstance(vars(ours[0])["__init__"], _Method)  # compiled once, and put in its place
+assert (ours[0].__doc__ == "Plain(...)") == later
+assert theirs[0].__doc__ == after[0].__doc__ != "Plain(...)"
+"""
+
+
+def test_methods_of_dataclasses_are_compiled_when_they_are_called_and_are_the_same() -> None:
+    done = subprocess.run([sys.executable, "-c", f"import sys\n{METHODS}"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("name", ["duckdb", "numpy", "pyarrow", "scipy", "sqlglot"])
+def test_a_loaded_library_says_the_version_of_its_package(name: str) -> None:
+    import_module(name)
+    assert version_of(name) == version(name)
+
+
+@pytest.mark.parametrize("name", ["duckdb-driver", "PyYAML"])
+def test_the_package_of_a_library_that_is_not_loaded_says_its_version(name: str) -> None:
+    assert version_of(name) == version(name)
+
+
+LATER_METHODS = """
+import sys
+from privrelease.lean_imports import _Method, database_alone, dialect_alone, models_alone
+models_alone()
+dialect_alone()
+database_alone()
+from annotated_types import Interval
+from duckdb._relation import Join
+from sqlglot.diff import Move
+assert all(isinstance(vars(one)["__init__"], _Method) for one in (Interval, Join, Move)) == (sys.version_info < (3, 13))
+assert repr(Interval(gt=3)) == "Interval(gt=3, ge=None, lt=None, le=None)"
+import duckdb
+assert duckdb.sql("SELECT 1 AS a").join(duckdb.sql("SELECT 1 AS a"), "a").fetchall() == [(1,)]
+"""
+
+
+def test_libraries_whose_methods_are_compiled_later_work() -> None:
+    done = subprocess.run([sys.executable, "-c", LATER_METHODS], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

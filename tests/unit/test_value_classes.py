@@ -57,6 +57,18 @@ PAIRS = {
         [(1,), (1, 2)],
     ),
     "keyword alone": (both({"b": field(default=1, kw_only=True)}, {"a": int, "b": int}), [(1,)]),
+    "keyword alone, made when missing": (
+        both(
+            {
+                "b": field(default_factory=list, kw_only=True),
+                "c": field(default=2),
+                "d": field(init=False, default_factory=dict),
+            },
+            {"a": int, "b": list, "c": int, "d": dict},
+        ),
+        [(1,), (1, 3)],
+    ),
+    "numbered names": (both({"_0": 4}, {"a": int, "_0": int}), [(1,), (1, 2)]),
     "unhashable": (both({}, {"a": list}), [([1],), ([2],)]),
     "own methods": (both({"__repr__": lambda self: "mine", "__eq__": lambda self, other: True}, {"a": int}), [(1,), (2,)]),
 }
@@ -124,6 +136,16 @@ def test_values_are_pickled_copied_and_changed_in_copies():
     assert sys.getsizeof(place) == sys.getsizeof(
         dataclasses.make_dataclass("P", ["file", "line"], frozen=True, slots=True)(1, 2)
     )
+
+
+def test_classes_of_one_shape_share_their_code_and_no_name():
+    (first, _), (second, _) = (both({"right": 1}, {name: int, "right": int}) for name in ("left", "up"))
+    assert (first(left=3), second(up=3, right=4)) == (first(3, 1), second(3, 4))
+    assert first.__init__.__code__.co_code == second.__init__.__code__.co_code
+    with pytest.raises(TypeError, match=r"Made.__init__\(\) missing 1 required positional argument: 'up'"):
+        second(right=1)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'left'"):
+        second(left=1)
 
 
 def test_a_value_that_holds_itself_is_printed():
