@@ -148,6 +148,27 @@ def test_classes_of_one_shape_share_their_code_and_no_name():
         second(left=1)
 
 
+def test_what_is_read_of_a_class_is_that_of_the_standard_library_when_it_is_first_read():
+    for body, types in (({"b": 2}, {"a": "int", "b": "int"}), ({"b": field(default=2)}, {"a": "int", "b": "int"})):
+        for eq in (True, False):
+            ours, theirs = both(body, types, eq=eq)
+            below = type("Below", (ours,), {})
+            assert repr(below.__dataclass_params__) == repr(theirs.__dataclass_params__)
+            told = [
+                [(one.name, one.type, one.default, one._field_type, one.kw_only) for one in cls.__dataclass_fields__.values()]
+                for cls in (below, ours, theirs)
+            ]
+            assert told[0] == told[1] == told[2]
+            assert ours.__dict__["__dataclass_fields__"] is ours.__dataclass_fields__  # read once, and kept where it belongs
+            assert "__dataclass_fields__" not in below.__dict__
+
+
+@pytest.mark.parametrize("default", [[], {}, set()])
+def test_a_default_that_changes_is_refused_as_by_the_standard_library(default):
+    with pytest.raises(ValueError, match="mutable default"):
+        value_classes.dataclass(frozen=True, slots=True)(type("Made", (), {"__annotations__": {"a": "object"}, "a": default}))
+
+
 def test_a_value_that_holds_itself_is_printed():
     values: list[object] = []
     place = Place(values)
