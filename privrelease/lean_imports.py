@@ -2,7 +2,7 @@
 
 pyarrow asks for pandas, and goes on without, which would cost every run a third of a CPU second. Great Expectations imports altair and scipy's statistics for
 two expectations that few policies have: they are loaded when one of these is evaluated. sqlglot parses twenty templates of functions of other
-databases when its dialect is loaded: each is parsed when it is used. pydantic reads how packages describe themselves, to look for plugins. All of them define a hundred dataclasses, whose
+databases when its dialect is loaded: each is parsed when it is used. numpy adds docstrings to what it has in C. pydantic reads how packages describe themselves, to look for plugins. All of them define a hundred dataclasses, whose
 five methods the standard library compiles although few are called. Whoever imports such a library afterwards, or had it before, is not touched.
 """
 
@@ -35,6 +35,7 @@ __all__ = [
     "later",
     "methods_later",
     "models_alone",
+    "numbers_alone",
     "silence",
     "version_of",
     "without",
@@ -176,6 +177,13 @@ def arrow_alone() -> None:
         pa.scalar(pa.array([0])[0].as_py())
     with _without_descriptions():
         import pyarrow.compute  # noqa: F401 -- for whoever imports it afterwards
+
+
+def numbers_alone() -> None:
+    """Let numpy, when it is loaded, leave out the docstrings of what it has in C, which two modules of it add. For a process of our own only."""
+    if "numpy" not in sys.modules:
+        for name in ("numpy._core._add_newdocs", "numpy._core._add_newdocs_scalars"):
+            sys.modules[name] = ModuleType(name)
 
 
 @cache

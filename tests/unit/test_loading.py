@@ -100,6 +100,25 @@ def test_pydantic_finds_its_plugins_where_they_are_not_disabled() -> None:
     assert done.returncode == 0, done.stderr
 
 
+NUMBERS = """
+import sys
+from privrelease.lean_imports import numbers_alone
+numbers_alone()
+import numpy as np
+assert not np.ndarray.all.__doc__
+import numpy.ma
+import pandas
+import scipy.stats
+assert np.ma.masked_array([1, 2], [False, True]).sum() == 1 == pandas.Series([1, None]).sum()
+assert np.sort(np.array([2, 1])).tolist() == [1, 2] and np.float64(2).as_integer_ratio() == (2, 1)
+"""
+
+
+def test_numpy_works_without_its_docstrings_and_so_do_those_that_build_on_it() -> None:
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", NUMBERS], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
 METHODS = """
 import dataclasses
 import inspect
