@@ -1,6 +1,6 @@
 """Libraries loaded without other libraries that they only look for, and that nothing here uses.
 
-pyarrow asks for pandas, and goes on without, which would cost every run a third of a CPU second. Great Expectations imports altair and scipy's statistics for
+pyarrow asks for pandas, and goes on without, which would cost every run a third of a CPU second; and it wraps all of its functions. Great Expectations imports altair and scipy's statistics for
 two expectations that few policies have: they are loaded when one of these is evaluated. sqlglot parses twenty templates of functions of other
 databases when its dialect is loaded: each is parsed when it is used. numpy adds docstrings to what it has in C. pydantic reads how packages describe themselves, to look for plugins. All of them define a hundred dataclasses, whose
 five methods the standard library compiles although few are called. Whoever imports such a library afterwards, or had it before, is not touched.
@@ -175,8 +175,41 @@ def arrow_alone() -> None:
         import pyarrow as pa
 
         pa.scalar(pa.array([0])[0].as_py())
-    with _without_descriptions():
-        import pyarrow.compute  # noqa: F401 -- for whoever imports it afterwards
+    _functions_later()
+
+
+def _functions_later() -> None:
+    """Load pyarrow's functions over columns so that each of three hundred is wrapped when it is asked for."""
+    if "pyarrow.compute" in sys.modules:
+        return
+    from pyarrow import _compute
+
+    asked = _compute.function_registry
+    registry = asked()
+    named_twice = ["utf8_zero_fill"]  # by the module itself, when it is loaded
+    at_once = SimpleNamespace(list_functions=lambda: named_twice, get_function=registry.get_function)
+    _compute.function_registry = lambda: at_once
+    try:
+        with _without_descriptions():
+            import pyarrow.compute as module
+    finally:
+        _compute.function_registry = asked
+
+    def function(name: str) -> Any:  # noqa: ANN401 -- as the module's own
+        short = name.removesuffix("_") if name in {"and_", "or_"} else name  # words of Python
+        try:
+            found = registry.get_function(short)
+        except KeyError:
+            found = None
+        if found is None or found.kind == "hash_aggregate" or (found.kind == "scalar_aggregate" and not found.arity):
+            message = f"module {module.__name__!r} has no attribute {name!r}"
+            raise AttributeError(message)
+        with _without_descriptions():
+            wrapped = module._wrap_function(f"{short}_" if short in {"and", "or"} else short, found)  # noqa: SLF001
+        vars(module).update({short: wrapped, wrapped.__name__: wrapped})
+        return wrapped
+
+    vars(module).update(function_registry=asked, __getattr__=function)
 
 
 def numbers_alone() -> None:
@@ -200,6 +233,7 @@ def models_alone() -> None:
             import_module(loader)
             import_module("pydantic.fields")
             import_module("pydantic.functional_serializers")
+            import_module("pydantic.functional_validators")
     finally:
         del sys.modules[name]
 

@@ -31,6 +31,40 @@ def test_arrow_needs_no_pandas_and_finds_it_when_asked() -> None:
     assert done.returncode == 0, done.stderr
 
 
+FUNCTIONS = """
+import inspect
+import sys
+import pyarrow as pa
+if sys.argv[1] == "later":
+    from privrelease.lean_imports import arrow_alone
+    arrow_alone()
+import pyarrow.compute as pc
+wrapped = [name for name in dir(pc) if callable(getattr(pc, name)) and getattr(pc, name).__module__ == "pyarrow.compute"]
+print(len(wrapped) < 120 if sys.argv[1] == "later" else len(wrapped) > 280, file=sys.stderr)
+for name in sorted({*pc.function_registry().list_functions(), "and_", "or_", "none_of_these"}):
+    try:
+        one = getattr(pc, name)
+        assert one is getattr(pc, name)
+        print(name, one.__name__, inspect.signature(one), one.__arrow_compute_function__)
+    except AttributeError as error:
+        print(name, error)
+print(pc.equal(pa.array([1, 2]), 2).to_pylist(), pc.and_(True, False), pc.utf8_zfill(pa.array(["1"]), 3).to_pylist(), pc.index_in(pa.array([3]), value_set=pa.array([3])))
+print(pc.equal(pc.field("a"), 2), pa.array([2, 1]).sort().to_pylist(), pa.table({"a": [1, 1]}).group_by("a").aggregate([("a", "sum")]).to_pylist())
+from pyarrow.compute import utf8_lower
+print(utf8_lower(pa.scalar("A")))
+"""
+
+
+def test_arrow_wraps_functions_when_they_are_asked_for_and_they_are_the_same() -> None:
+    done = [
+        subprocess.run([sys.executable, "-c", FUNCTIONS, when], capture_output=True, text=True, check=False)
+        for when in ("later", "at once")
+    ]
+    assert [one.stderr for one in done] == ["True\n", "True\n"]
+    assert done[0].stdout == done[1].stdout
+    assert "divide divide (dividend, divisor" in done[0].stdout
+
+
 LATER = """
 import sys
 from privrelease.engine.duckdb.auditing import great_expectations_source as source
