@@ -239,8 +239,9 @@ def _called(arguments: list[str]) -> Ending | None:
     """Call a command; None where only help or the version was asked for."""
     from typer.main import get_command
 
-    from privrelease.lean_imports import models_alone
+    from privrelease.lean_imports import models_alone, numbers_alone
 
+    numbers_alone()
     if arguments and not _HELP & {*arguments}:
         models_alone()  # typer reads every value by pydantic
     command = cast("TyperGroup", get_command(_for_call(arguments)))

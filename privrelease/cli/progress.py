@@ -70,8 +70,9 @@ def world_of(settings: Settings, console: Console) -> World:
 
 def _engine(settings: EngineSettings) -> AbstractContextManager[AuditEngine]:
     from privrelease.engine.open import open_engine
-    from privrelease.lean_imports import arrow_alone, dialect_alone
+    from privrelease.lean_imports import arrow_alone, database_alone, dialect_alone
 
     arrow_alone()
     dialect_alone()
+    database_alone()
     return open_engine(settings)

@@ -11,7 +11,7 @@ from privrelease.engine.letters import END, Letters, reversed_letters
 from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from numpy.typing import NDArray
 
@@ -62,8 +62,8 @@ class Form:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Identifiers:
-    """Distinct identifiers in every form they are looked for in. ``forms``: by the names of
-    :data:`privrelease.engine.protocol.identifiers.FORMS`.
+    """Distinct identifiers in the forms they are looked for in. ``forms``: by the names of
+    :data:`privrelease.engine.protocol.identifiers.FORMS`. ``lengths`` and ``counts``: of the parts of identifiers, where they are looked for.
     """
 
     forms: dict[str, Form]
@@ -159,34 +159,40 @@ def hexadecimal(texts: Any) -> Any:  # noqa: ANN401 - Arrow has no types
     return pc.match_substring_regex(texts, pattern=r"^[0-9a-fA-F]{16,}$")
 
 
-def identifiers_of(texts: Any, hashes: Sequence[Any]) -> Identifiers:  # noqa: ANN401 - Arrow has no types
-    """Prepare n distinct identifiers; ``hashes``: for each kind of hash n texts in hexadecimal."""
+def identifiers_of(texts: Any, forms: Collection[str], hashes: Sequence[Any] = ()) -> Identifiers:  # noqa: ANN401 - Arrow has no types
+    """Prepare n distinct identifiers in the forms they are looked for in. ``hashes``: for each kind of hash n texts in hexadecimal, where that
+    form is among them.
+    """
     runs = runs_of(texts)
     letters = runs.letters
     numbers = np.unique(runs.values(whole=True)[1])
-    forms = {"plain": _plain(texts, numbers)}
     first = without_padding(letters.letters, letters.starts, letters.ends)
     numerals = np.concatenate(([0], np.cumsum(letters.digits)))
     sizes, digits = letters.ends - first, numerals[letters.ends] - numerals[first]
     weak = _weak(sizes, digits)
-    forms["folded"] = _keyed([runs.whole], ~runs.empty, weak, numbers)
-    short = np.minimum(sizes, LONGEST)
-    run = runs.whole + (short - sizes).astype(np.uint64) * LENGTH
-    forms["digits"] = _digits(runs)
-    n_parts, sums = _sums_of_parts(runs)
-    several = (n_parts >= 2) & (n_parts <= MOST_PARTS) & ~runs.empty
-    any_order = sums + n_parts.astype(np.uint64) * LENGTH
-    forms["part"] = _keyed([run, np.where(several, any_order, run)], ~runs.empty, weak, numbers)
-    back = runs_of(texts, reversed_letters(letters))
-    sizes = back.letters.ends - without_padding(back.letters.letters, back.letters.starts, back.letters.ends)
-    weak_back = _weak(sizes[::-1], numerals[letters.ends] - numerals[letters.starts])
-    forms["reversed"] = _keyed([back.whole[::-1]], ~back.empty[::-1], weak_back, np.unique(back.values(whole=True)[1]))
-    forms["hashed"] = _hash_form(hashes, len(texts))
-    return Identifiers(
-        forms,
-        np.unique(short[~runs.empty]),
-        tuple(int(count) for count in np.unique(n_parts[several])),
-    )
+    made = {"folded": _keyed([runs.whole], ~runs.empty, weak, numbers)}  # the plain form is looked for where this one is found
+    lengths: Places = np.zeros(0, np.int64)
+    counts: tuple[int, ...] = ()
+    if "plain" in forms:
+        made["plain"] = _plain(texts, numbers)
+    if "digits" in forms:
+        made["digits"] = _digits(runs)
+    if "part" in forms:
+        short = np.minimum(sizes, LONGEST)
+        run = runs.whole + (short - sizes).astype(np.uint64) * LENGTH
+        n_parts, sums = _sums_of_parts(runs)
+        several = (n_parts >= 2) & (n_parts <= MOST_PARTS) & ~runs.empty
+        any_order = sums + n_parts.astype(np.uint64) * LENGTH
+        made["part"] = _keyed([run, np.where(several, any_order, run)], ~runs.empty, weak, numbers)
+        lengths, counts = np.unique(short[~runs.empty]), tuple(map(int, np.unique(n_parts[several])))
+    if "reversed" in forms:
+        back = runs_of(texts, reversed_letters(letters))
+        sizes = back.letters.ends - without_padding(back.letters.letters, back.letters.starts, back.letters.ends)
+        weak_back = _weak(sizes[::-1], numerals[letters.ends] - numerals[letters.starts])
+        made["reversed"] = _keyed([back.whole[::-1]], ~back.empty[::-1], weak_back, np.unique(back.values(whole=True)[1]))
+    if "hashed" in forms:
+        made["hashed"] = _hash_form(hashes, len(texts))
+    return Identifiers(made, lengths, counts)
 
 
 def _weak(sizes: Places, digits: Places) -> NDArray[np.bool_]:

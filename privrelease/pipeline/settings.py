@@ -117,10 +117,10 @@ def commit_of(policy: Path) -> str | None:
 def versions() -> dict[str, str]:
     """Return the versions of what makes and measures a release."""
     import platform
-    from importlib.metadata import version
 
     from privrelease import __version__
     from privrelease.engine.open import libraries
+    from privrelease.lean_imports import version_of
 
     named = sorted({*libraries(), "numpy", "pyarrow"})
-    return {"privrelease": __version__, "python": platform.python_version(), **{name: version(name) for name in named}}
+    return {"privrelease": __version__, "python": platform.python_version(), **{name: version_of(name) for name in named}}

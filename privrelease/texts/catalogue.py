@@ -9,7 +9,6 @@ cannot reorder the sentence around it.
 from __future__ import annotations
 
 import re
-import tomllib
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Final
@@ -228,4 +227,6 @@ def flat_texts(content: str) -> dict[str, str]:
             break
     else:
         return texts
+    import tomllib
+
     return {f"{name}.{key}": text for name, entries in tomllib.loads(content).items() for key, text in entries.items()}

@@ -6,7 +6,6 @@ read when one of its codes is asked for. ``privrelease explain`` prints the cata
 
 from __future__ import annotations
 
-import tomllib
 from difflib import get_close_matches
 from functools import cache
 from importlib.resources import files
@@ -58,6 +57,8 @@ def _family(letters: str) -> Mapping[str, Code]:
     """Return the codes of one family, empty for letters that are none."""
     if letters not in FAMILIES:
         return {}
+    import tomllib
+
     text = files("privrelease.texts").joinpath("en", "codes", f"{letters}.toml").read_text(encoding="utf-8")
     return {name: Code(name, **entry) for name, entry in sorted(tomllib.loads(text).items())}
 

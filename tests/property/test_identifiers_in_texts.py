@@ -18,6 +18,7 @@ from privrelease.engine.duckdb.engine import DuckDBEngine
 from privrelease.engine.identifier_forms import MOST_PARTS, identifiers_of
 from privrelease.engine.identifier_runs import LONGEST, runs_of
 from privrelease.engine.protocol.base import EngineSettings
+from privrelease.engine.protocol.identifiers import FORMS
 from privrelease.relational.schema import Column, ColumnType, Role, SourceKind, TableSource
 
 WORDS = [
@@ -75,7 +76,7 @@ def holds(text: str, identifier: str) -> bool:
 def found(many: list[str], named: list[str]) -> set[tuple[str, str]]:
     """(text, identifier) pairs of the search; identifiers that are written alike in some way have one key."""
     distinct, asked = list(dict.fromkeys(many)), list(dict.fromkeys(named))
-    of = identifiers_of(pa.array(asked, pa.string()), [pa.array([f"{place:032x}" for place in range(len(asked))])])
+    of = identifiers_of(pa.array(asked, pa.string()), ["part"])
     at, keys = of.hits(runs_of(pa.array(distinct, pa.string())), "part")
     of_key: dict[int, list[str]] = {}
     for name, key in zip(asked, of.forms["part"].keys.tolist(), strict=True):
@@ -106,6 +107,23 @@ def same(one: str, other: str) -> bool:
 @given(st.lists(texts, min_size=1, max_size=6), st.lists(identifiers, min_size=1, max_size=5))
 def test_the_search_finds_what_the_attacker_finds_and_nothing_else(many, named):
     assert found(many, named) == expected(many, named)
+
+
+@settings(max_examples=100)
+@given(st.lists(texts, min_size=1, max_size=4), st.lists(identifiers, min_size=1, max_size=4, unique=True))
+def test_a_form_that_is_prepared_alone_finds_what_it_finds_among_all(many, named):
+    asked, hashes = pa.array(named, pa.string()), [pa.array([f"{place:032x}" for place in range(len(named))])]
+    runs = runs_of(pa.array(list(dict.fromkeys([*many, *named, f"{0:032x}"])), pa.string()))
+    whole = identifiers_of(asked, FORMS, hashes)
+    assert set(FORMS) == set(whole.forms)
+    for form in FORMS:
+        alone = identifiers_of(asked, [form], hashes)
+        assert set(alone.forms) <= {form, "folded"}
+        pairs = [[one.tolist() for one in of.hits(runs, form)] for of in (alone, whole)]
+        assert pairs[0] == pairs[1]
+        facts = [[one.tolist() for one in (of.keys, of.weak, of.numbers)] for of in (alone.forms[form], whole.forms[form])]
+        assert facts[0] == facts[1]
+        assert form != "plain" or len(pairs[0][0]) >= len(named) - 1  # each is a text itself; the empty one is none
 
 
 @settings(max_examples=100)

@@ -57,6 +57,18 @@ PAIRS = {
         [(1,), (1, 2)],
     ),
     "keyword alone": (both({"b": field(default=1, kw_only=True)}, {"a": int, "b": int}), [(1,)]),
+    "keyword alone, made when missing": (
+        both(
+            {
+                "b": field(default_factory=list, kw_only=True),
+                "c": field(default=2),
+                "d": field(init=False, default_factory=dict),
+            },
+            {"a": int, "b": list, "c": int, "d": dict},
+        ),
+        [(1,), (1, 3)],
+    ),
+    "numbered names": (both({"_0": 4}, {"a": int, "_0": int}), [(1,), (1, 2)]),
     "unhashable": (both({}, {"a": list}), [([1],), ([2],)]),
     "own methods": (both({"__repr__": lambda self: "mine", "__eq__": lambda self, other: True}, {"a": int}), [(1,), (2,)]),
 }
@@ -124,6 +136,37 @@ def test_values_are_pickled_copied_and_changed_in_copies():
     assert sys.getsizeof(place) == sys.getsizeof(
         dataclasses.make_dataclass("P", ["file", "line"], frozen=True, slots=True)(1, 2)
     )
+
+
+def test_classes_of_one_shape_share_their_code_and_no_name():
+    (first, _), (second, _) = (both({"right": 1}, {name: int, "right": int}) for name in ("left", "up"))
+    assert (first(left=3), second(up=3, right=4)) == (first(3, 1), second(3, 4))
+    assert first.__init__.__code__.co_code == second.__init__.__code__.co_code
+    with pytest.raises(TypeError, match=r"Made.__init__\(\) missing 1 required positional argument: 'up'"):
+        second(right=1)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'left'"):
+        second(left=1)
+
+
+def test_what_is_read_of_a_class_is_that_of_the_standard_library_when_it_is_first_read():
+    for body, types in (({"b": 2}, {"a": "int", "b": "int"}), ({"b": field(default=2)}, {"a": "int", "b": "int"})):
+        for eq in (True, False):
+            ours, theirs = both(body, types, eq=eq)
+            below = type("Below", (ours,), {})
+            assert repr(below.__dataclass_params__) == repr(theirs.__dataclass_params__)
+            told = [
+                [(one.name, one.type, one.default, one._field_type, one.kw_only) for one in cls.__dataclass_fields__.values()]
+                for cls in (below, ours, theirs)
+            ]
+            assert told[0] == told[1] == told[2]
+            assert ours.__dict__["__dataclass_fields__"] is ours.__dataclass_fields__  # read once, and kept where it belongs
+            assert "__dataclass_fields__" not in below.__dict__
+
+
+@pytest.mark.parametrize("default", [[], {}, set()])
+def test_a_default_that_changes_is_refused_as_by_the_standard_library(default):
+    with pytest.raises(ValueError, match="mutable default"):
+        value_classes.dataclass(frozen=True, slots=True)(type("Made", (), {"__annotations__": {"a": "object"}, "a": default}))
 
 
 def test_a_value_that_holds_itself_is_printed():

@@ -191,6 +191,12 @@ class Connection:
                 return error
         return None
 
+    def stored(self) -> int:
+        """Return the number of rows that the statement just run has stored in a table."""
+        with _ours():
+            ((rows,),) = self._connection.fetchall()
+        return int(rows)
+
     # tables
     def register(self, name: str, columns: Mapping[str, NDArray[Any]] | pa.RecordBatchReader | pa.Table) -> None:
         """Make numpy columns or an Arrow stream readable as a table of that name."""

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import platform
-from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 import privrelease
 from privrelease import loops
+from privrelease.lean_imports import version_of
 from privrelease.release.digests import sha256_of
 from privrelease.release.files import os_errors
 from privrelease.release.manifest import Manifest, ManifestColumn, ManifestOutput, PolicyReference
@@ -76,7 +76,7 @@ def manifest_of(
         versions={
             "privrelease": privrelease.__version__,
             "python": platform.python_version(),
-            **{name: version(name) for name in libraries},
+            **{name: version_of(name) for name in libraries},
             "loops": loops.running(),
         },
         privacy=privacy,

@@ -32,7 +32,7 @@ from privrelease.engine.protocol.identifiers import FORMS, IdentifierMatches, Ow
 from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -75,23 +75,33 @@ class _Counted:
         self.expected = np.zeros(self.columns)
 
 
-def _named(connection: Connection, source: Opened, names: Sequence[str], step: int) -> dict[str, _Named]:
-    """Read direct identifiers and prepare them for being looked for."""
+def _named(
+    connection: Connection, source: Opened, names: Iterable[str], forms: Sequence[str], step: int = 1
+) -> dict[str, _Named]:
+    """Read direct identifiers and prepare them for being looked for in these forms."""
     import pyarrow as pa
 
     named = {}
     for name in dict.fromkeys(names):
         codes, texts = encoded(connection.arrow(cells_of(source, [name], step)).column(0))
         texts = texts.cast(pa.string())
-        table = connection.fresh("names")
-        connection.register(table, pa.table({"t": texts}))
-        try:
-            hashes = (sql.aliased(sql.call(one, sql.column("t")), one) for one in ("md5", "sha1", "sha256"))
-            hashed = connection.arrow(exp.select(*hashes).from_(sql.table(table)))
-        finally:
-            connection.unregister(table)
-        named[name] = _Named(codes.astype(np.int64) - 1, identifiers_of(texts, hashed.columns))
+        hashes = _hashes(connection, texts) if "hashed" in forms else ()
+        named[name] = _Named(codes.astype(np.int64) - 1, identifiers_of(texts, forms, hashes))
     return named
+
+
+def _hashes(connection: Connection, texts: Any) -> Sequence[Any]:  # noqa: ANN401 - Arrow has no types
+    """Return the hashes of texts in hexadecimal, for each kind of hash."""
+    import pyarrow as pa
+
+    table = connection.fresh("names")
+    connection.register(table, pa.table({"t": texts}))
+    try:
+        hashes = (sql.aliased(sql.call(one, sql.column("t")), one) for one in ("md5", "sha1", "sha256"))
+        columns: Sequence[Any] = connection.arrow(exp.select(*hashes).from_(sql.table(table))).columns
+        return columns
+    finally:
+        connection.unregister(table)
 
 
 def _hits(block: Block, named: dict[str, _Named], forms: Sequence[str]) -> dict[tuple[str, str], tuple[Any, Any]]:
@@ -169,7 +179,7 @@ def _own(
 ) -> tuple[OwnMatches, ...]:
     if not pairs or not forms:
         return ()
-    named = _named(connection, source, [one for one, _ in pairs], step)
+    named = _named(connection, source, (one for one, _ in pairs), forms, step)
     names = list(dict.fromkeys(two for _, two in pairs))
     place = {name: at for at, name in enumerate(names)}
     counted = _row_by_row(blocks_of(connection, source, names, step), len(names), named, forms)
@@ -191,7 +201,7 @@ def same_cells(
     connection: Connection, source: Opened, released: Opened, row_map: Path, pairs: Sequence[tuple[str, str]]
 ) -> tuple[SameCells, ...]:
     """Count, for each pair of columns, rows where both hold a value and rows where the values agree as text."""
-    named = _named(connection, source, [one for one, _ in pairs], 1)
+    named = _named(connection, source, (one for one, _ in pairs), ["plain"])
     most = {name: int(np.bincount(of.codes[of.codes >= 0], minlength=1).max()) for name, of in named.items()}
     at: NDArray[np.signedinteger] = np.full(released.n_rows, -1, np.min_scalar_type(-source.n_rows - 1))
     with opened_map(connection, row_map) as of_map:
@@ -215,7 +225,7 @@ def identifier_matches(
     """Look for the identifiers of the source in every cell of the file."""
     if not pairs or not forms:
         return ()
-    named = _named(connection, source, [one for one, _ in pairs], 1)
+    named = _named(connection, source, (one for one, _ in pairs), forms)
     names = list(dict.fromkeys(two for _, two in pairs))
     found = _everywhere(blocks_of(connection, released, names), names, set(pairs), named, forms)
     cells = {name: cell_facts(connection, released, name) for name in dict.fromkeys(name for _, name, _ in found)}
