@@ -87,7 +87,7 @@ def _named(connection: Connection, source: Opened, names: Sequence[str], step: i
         connection.register(table, pa.table({"t": texts}))
         try:
             hashes = (sql.aliased(sql.call(one, sql.column("t")), one) for one in ("md5", "sha1", "sha256"))
-            hashed = connection.arrow(exp.select(*hashes).from_(sql.table(table)))
+            hashed = connection.arrow(exp.select(*hashes).from_(sql.table(table), copy=False))
         finally:
             connection.unregister(table)
         named[name] = _Named(codes.astype(np.int64) - 1, identifiers_of(texts, hashed.columns))

@@ -101,13 +101,13 @@ def load_csv(
     fields = [f"x{place}" for place in range(len(names))]
     scan = sql.read_csv(str(path), fields, delimiter=format_.delimiter, quote=format_.quote, quoted_missing=quoted_missing)
     cells = [sql.aliased(sql.column(fields[place]), f"c{to}") for to, place in enumerate(wanted)]
-    rows = exp.select(*cells).from_(scan)
-    before = 0 if first else int(connection.row(exp.select(sql.count_all()).from_(sql.table(into)))[0])
+    rows = exp.select(*cells).from_(scan, copy=False)
+    before = 0 if first else int(connection.row(exp.select(sql.count_all()).from_(sql.table(into), copy=False))[0])
     statement = sql.create_table(into, rows) if first else exp.Insert(this=sql.table(into), expression=rows)
     failed = connection.attempt(statement)
     if failed is not None:
         raise fault_of(path, format_, label, len(names)) or mixed_line_breaks(path, format_, label)
-    loaded = int(connection.row(exp.select(sql.count_all()).from_(sql.table(into)))[0]) - before
+    loaded = int(connection.row(exp.select(sql.count_all()).from_(sql.table(into), copy=False))[0]) - before
     _second_look(path, format_, label, len(names), loaded)
     return loaded
 
