@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, settings
 
 from tests.fork_server import ForkServer
 from tests.made_once import MadeOnce
+from tests.shared_database import SharedDatabase
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -73,6 +74,24 @@ def shared() -> Path:
 def no_waiting_for_the_disk(monkeypatch):
     """No test looks at what a loss of power leaves; kills lose nothing that was written. Waiting for the disk takes half the time of a small run."""
     monkeypatch.setattr(os, "fsync", lambda descriptor: None)
+
+
+@pytest.fixture(scope="session")
+def shared_database() -> Iterator[SharedDatabase]:
+    """One instance of DuckDB for the engines of all tests that take part."""
+    from privrelease.engine.duckdb.connection import Connection
+
+    shared, own = SharedDatabase(), Connection._open
+    Connection._open = lambda self, settings: shared.open(settings) or own(self, settings)
+    yield shared
+    Connection._open = own
+
+
+@pytest.fixture(autouse=True)
+def databases(request, shared_database):
+    """Share an instance, but for tests of the engine itself and those that ask for an instance of their own."""
+    below = request.path.relative_to(request.config.rootpath).parts[:3]
+    shared_database.wanted = below[-1] != "engine" and request.node.get_closest_marker("own_database") is None
 
 
 @pytest.fixture(scope="session")

@@ -58,7 +58,11 @@ def row_count(alias: str = "n") -> Expr:
 def mapped(of: Opened, row_map: Path, alias: str = "f") -> exp.Select:
     """Rows of a release with those of its row map, ``m``."""
     on = are_equal(sql.column("output_row", "m"), sql.column(of.row_number, alias))
-    return exp.Select().from_(of.rows(alias, True)).join(scan_parquet([row_map], alias="m"), on=on, join_type="inner")
+    return (
+        exp.Select()
+        .from_(of.rows(alias, True), copy=False)
+        .join(scan_parquet([row_map], alias="m"), on=on, join_type="inner", copy=False)
+    )
 
 
 def in_codes(
@@ -66,11 +70,15 @@ def in_codes(
 ) -> exp.Select:
     """Number the distinct ``cells`` of ``rows`` in a new table ``name`` (``t``, ``n``, the cells); return the rows with ``t``."""
     columns = [sql.column(cell, "q") for cell in cells]
-    groups = exp.select(*columns, row_count(), *figures).from_(rows.subquery("q"))
+    groups = exp.select(*columns, row_count(), *figures).from_(rows.subquery("q"), copy=False)
     groups = groups.group_by(*(column.copy() for column in columns)) if columns else groups
-    connection.run(sql.create_table(name, exp.select(exp.Star(), numbered("t")).from_(groups.subquery("g"))))
+    connection.run(sql.create_table(name, exp.select(exp.Star(), numbered("t")).from_(groups.subquery("g"), copy=False)))
     on = sql.all_of([are_same(sql.column(cell, "q"), sql.column(cell, "k")) for cell in cells])
-    return exp.Select().from_(rows.subquery("q")).join(sql.table(name, alias="k"), on=on, join_type="inner")
+    return (
+        exp.Select()
+        .from_(rows.subquery("q"), copy=False)
+        .join(sql.table(name, alias="k"), on=on, join_type="inner", copy=False)
+    )
 
 
 def gathered(rows: exp.Select, value: Expr, name: str, *, once: bool = False, figures: Sequence[Expr] = ()) -> exp.Select:
@@ -144,7 +152,9 @@ def _classes(
     if together:
         connection.drop("TABLE", f"{g}_s{side}")
     on = are_equal(sql.column("p", "c"), sql.column("p", "r"))
-    pairs = exp.select(sql.column("t", "r"), sql.column("c", "c"), row_count()).from_(sql.table(f"{h}_r{side}", alias="r"))
+    pairs = exp.select(sql.column("t", "r"), sql.column("c", "c"), row_count()).from_(
+        sql.table(f"{h}_r{side}", alias="r"), copy=False
+    )
     pairs = pairs.join(sql.table(f"{g}_c{side}", alias="c"), on=on, join_type="inner")
     connection.run(sql.create_table(f"{g}_p{side}", pairs.group_by(sql.column("t", "r"), sql.column("c", "c"))))
 
@@ -163,7 +173,7 @@ def _remaining(
     connection.register(given, {f"t{side}": np.ascontiguousarray(possible[:, place]) for place, side in enumerate(sides)})
     targets, fits = connection.fresh("targets"), connection.fresh("fits")
     first = sides[0]
-    rows = exp.Select().from_(sql.table(f"{g}_c{first}", alias=f"c{first}"))
+    rows = exp.Select().from_(sql.table(f"{g}_c{first}", alias=f"c{first}"), copy=False)
     for side in sides[1:]:
         on = are_equal(sql.column("p", f"c{side}"), sql.column("p", f"c{first}"))
         rows = rows.join(sql.table(f"{g}_c{side}", alias=f"c{side}"), on=on, join_type="inner")
@@ -178,7 +188,7 @@ def _remaining(
     figures = [sql.aliased(persons, "n"), sql.aliased(sql.call("bool_and", lost), "lost")]
     rows = rows.select(*(sql.aliased(key, f"c{side}") for key, side in zip(keys, sides, strict=True)), *figures)
     rows = rows.group_by(*(key.copy() for key in keys))
-    connection.run(sql.create_table(targets, exp.select(exp.Star(), numbered("k")).from_(rows.subquery("g"))))
+    connection.run(sql.create_table(targets, exp.select(exp.Star(), numbered("k")).from_(rows.subquery("g"), copy=False)))
     fit = exp.select(sql.column("k", "k"), *(sql.column(f"t{side}", "v") for side in sides))
     fit = fit.from_(sql.table(targets, alias="k"))
     for place, side in enumerate(sides):
@@ -191,7 +201,9 @@ def _remaining(
             fit = fit.join(sql.table(given, alias="v"), on=on, join_type="inner")
     connection.run(sql.create_table(fits, fit))
     connection.unregister(given)
-    block = connection.arrays(exp.select(exp.Star()).from_(sql.table(targets)).order_by(sql.column("k")))
+    block = connection.arrays(
+        exp.select(exp.Star()).from_(sql.table(targets), copy=False).order_by(sql.column("k"), copy=False)
+    )
     n = len(block["n"])
     alone, remain = np.full((n, m), -1, np.int64), np.full((n, m), -1, np.int64)
     for side in sides:
@@ -209,11 +221,15 @@ def _counts(
     """Count the persons of a release in the class of each target; with a table of types that fit it, of those types only."""
     targets, cell, fits = of
     number = sql.column("k", "k")
-    rows = exp.select(sql.aliased(number, "k")).from_(sql.table(targets, alias="k"))
+    rows = exp.select(sql.aliased(number, "k")).from_(sql.table(targets, alias="k"), copy=False)
     on = [are_equal(sql.column("c", "p"), sql.column(cell, "k"))]
     if fits is not None:
         kind = sql.column(f"t{side}", "a")
-        distinct = exp.select(sql.column("k", "a"), sql.aliased(kind, "t")).distinct().from_(sql.table(fits, alias="a"))
+        distinct = (
+            exp.select(sql.column("k", "a"), sql.aliased(kind, "t"))
+            .distinct(copy=False)
+            .from_(sql.table(fits, alias="a"), copy=False)
+        )
         rows = rows.join(distinct.subquery("d"), on=are_equal(sql.column("k", "d"), number.copy()), join_type="inner")
     counts_rows = joined.unit is None or joined.unit.together
     if counts_rows:

@@ -68,7 +68,11 @@ def differing(
     for side, (of, row_map) in enumerate(zip(opened, maps, strict=True)):
         cells = [sql.aliased(_comparable(files, opened, name, side, "f"), f"c{place}") for place, name in enumerate(columns)]
         parts.append(mapped(of, row_map).select(sql.aliased(sql.column("source_row", "m"), "p"), *cells).subquery(f"s{side}"))
-    rows = exp.Select().from_(parts[0]).join(parts[1], on=are_equal(sql.column("p", "s0"), sql.column("p", "s1")))
+    rows = (
+        exp.Select()
+        .from_(parts[0], copy=False)
+        .join(parts[1], on=are_equal(sql.column("p", "s0"), sql.column("p", "s1")), copy=False)
+    )
     figures = []
     for place in range(len(columns)):
         one, other = sql.column(f"c{place}", "s0"), sql.column(f"c{place}", "s1")
@@ -84,7 +88,7 @@ def differing(
 def _persons(connection: Connection, source: Opened, unit: str, name: str) -> None:
     """Number the persons of a source; a row that names no one is a person of its own."""
     key = source.key(unit, "s")
-    named = exp.select(sql.aliased(key, "key"), numbered("u")).from_(source.rows("s", False))
+    named = exp.select(sql.aliased(key, "key"), numbered("u")).from_(source.rows("s", False), copy=False)
     named = named.where(exp.Not(this=missing(key))).group_by(key.copy())
     row = sql.column(source.row_number, "s")
     alone = exp.Sub(this=sql.integer(-1), expression=row.copy())
@@ -129,16 +133,19 @@ def join_releases(
             coded = in_codes(connection, lists, ("kinds",), f"{h}_k{side}").select(*columns)
         connection.run(sql.create_table(f"{h}_r{side}", coded))
     every = exp.union(
-        *(exp.select(sql.column("p", "a")).from_(sql.table(f"{h}_r{side}", alias="a")) for side in range(len(files)))
+        *(
+            exp.select(sql.column("p", "a")).from_(sql.table(f"{h}_r{side}", alias="a"), copy=False)
+            for side in range(len(files))
+        )
     )
-    joint = exp.select(sql.column("p", "e")).from_(every.subquery("e"))
+    joint = exp.select(sql.column("p", "e")).from_(every.subquery("e"), copy=False)
     for side in range(len(files)):
         on = are_equal(sql.column("p", f"r{side}"), sql.column("p", "e"))
         joint = joint.join(sql.table(f"{h}_r{side}", alias=f"r{side}"), on=on, join_type="left")
         joint = joint.select(sql.aliased(sql.column("t", f"r{side}"), f"t{side}"))
     connection.run(sql.create_table(f"{h}_v", joint))
     kinds = [sql.call("coalesce", sql.column(f"t{side}", "v"), sql.integer(-1)) for side in range(len(files))]
-    rows = exp.select(*(sql.aliased(kind, f"t{side}") for side, kind in enumerate(kinds))).distinct()
+    rows = exp.select(*(sql.aliased(kind, f"t{side}") for side, kind in enumerate(kinds))).distinct(copy=False)
     block = connection.arrays(rows.from_(sql.table(f"{h}_v", alias="v")))
     vectors = np.stack([np.asarray(block[f"t{side}"], np.int64) for side in range(len(files))], axis=1)
     return JoinedReleases(h, tuple(files), tuple(maps), tuple(shared), unit, vectors)
@@ -152,10 +159,10 @@ def agreement(connection: Connection, joined: JoinedReleases, side: int, most_pa
         return None
     h, others = joined.handle, [other for other in range(len(joined.files)) if other != side]
     kinds = [sql.column(f"t{other}", "v") for other in others]
-    rest = exp.select(*kinds, row_count()).from_(sql.table(f"{h}_v", alias="v"))
+    rest = exp.select(*kinds, row_count()).from_(sql.table(f"{h}_v", alias="v"), copy=False)
     rest = rest.where(sql.all_of([exp.Not(this=missing(kind)) for kind in kinds])).group_by(*(kind.copy() for kind in kinds))
     name = connection.fresh("rest")
-    connection.run(sql.create_table(name, exp.select(exp.Star(), numbered("b")).from_(rest.subquery("g"))))
+    connection.run(sql.create_table(name, exp.select(exp.Star(), numbered("b")).from_(rest.subquery("g"), copy=False)))
     met = [
         (place, one.exact, other)
         for place, one in enumerate(joined.shared)
@@ -163,7 +170,7 @@ def agreement(connection: Connection, joined: JoinedReleases, side: int, most_pa
         for other in others
         if other in one.sides
     ]
-    cells = exp.select(sql.column("b", "r")).from_(sql.table(name, alias="r"))
+    cells = exp.select(sql.column("b", "r")).from_(sql.table(name, alias="r"), copy=False)
     for other in others:
         on = are_equal(sql.column("t", f"k{other}"), sql.column(f"t{other}", "r"))
         cells = cells.join(sql.table(f"{h}_k{other}", alias=f"k{other}"), on=on, join_type="inner")
@@ -173,10 +180,10 @@ def agreement(connection: Connection, joined: JoinedReleases, side: int, most_pa
     if _pairs_at_most(connection, sql.table(f"{h}_k{side}", alias="l"), cells, equal) > most_pairs:
         return None
     on = sql.all_of([are_same(one, other) if exact else _agrees(one, other) for one, other, exact in both])
-    pairs = exp.select(sql.column("t", "l"), sql.column("b", "c")).from_(sql.table(f"{h}_k{side}", alias="l"))
+    pairs = exp.select(sql.column("t", "l"), sql.column("b", "c")).from_(sql.table(f"{h}_k{side}", alias="l"), copy=False)
     found = connection.arrays(pairs.join(cells.subquery("c"), on=on, join_type="inner"))
-    first = connection.arrays(exp.select(sql.column("t"), sql.column("n")).from_(sql.table(f"{h}_k{side}")))
-    second = connection.arrays(exp.select(exp.Star()).from_(sql.table(name)))
+    first = connection.arrays(exp.select(sql.column("t"), sql.column("n")).from_(sql.table(f"{h}_k{side}"), copy=False))
+    second = connection.arrays(exp.select(exp.Star()).from_(sql.table(name), copy=False))
     connection.drop("TABLE", name)
     order = np.argsort(np.asarray(second["b"]))
     columns = [np.asarray(second[f"t{other}"], np.int64)[order] for other in others]
@@ -194,12 +201,14 @@ def _pairs_at_most(connection: Connection, kinds: exp.Table, cells: exp.Select, 
     for place, rows in enumerate((kinds, cells.subquery("c"))):
         keys = [pair[place] for pair in equal]
         named = [sql.aliased(key.copy(), f"e{number}") for number, key in enumerate(keys)]
-        groups = exp.select(*named, sql.aliased(sql.cast(sql.count_all(), "DOUBLE"), "n")).from_(rows)
+        groups = exp.select(*named, sql.aliased(sql.cast(sql.count_all(), "DOUBLE"), "n")).from_(rows, copy=False)
         sides.append((groups.group_by(*(key.copy() for key in keys)) if keys else groups).subquery(f"s{place}"))
     on = sql.all_of([are_same(sql.column(f"e{number}", "s0"), sql.column(f"e{number}", "s1")) for number in range(len(equal))])
     product = exp.Sum(this=exp.Mul(this=sql.column("n", "s0"), expression=sql.column("n", "s1")))
     (pairs,) = connection.row(
-        exp.select(sql.call("coalesce", product, sql.integer(0))).from_(sides[0]).join(sides[1], on=on, join_type="inner")
+        exp.select(sql.call("coalesce", product, sql.integer(0)))
+        .from_(sides[0], copy=False)
+        .join(sides[1], on=on, join_type="inner", copy=False)
     )
     return int(pairs)
 

@@ -187,7 +187,7 @@ def _pairs(
     given, table = connection.fresh("given"), connection.fresh("led")
     connection.register(given, pa.RecordBatchReader.from_batches(schema, batches))
     try:
-        connection.run(sql.create_table(table, exp.select(exp.Star()).from_(sql.table(given))))
+        connection.run(sql.create_table(table, exp.select(exp.Star()).from_(sql.table(given), copy=False)))
         yield from _met(connection, table, "o", names, of_release)
     finally:
         connection.unregister(given)
@@ -200,7 +200,7 @@ def _windows(connection: Connection, of: Opened, fields: Sequence[_Field], most:
     What the stream needs to know is asked now: it may be read while the connection runs a statement.
     """
     values = [exp.Count(this=of.key(field.name, "t")) for field in fields]
-    n_rows, *known = connection.row(exp.select(sql.count_all(), *values).from_(of.rows("t", False)))
+    n_rows, *known = connection.row(exp.select(sql.count_all(), *values).from_(of.rows("t", False), copy=False))
     cells: dict[int, exp.Expr] = {}
     ones = dict.fromkeys((field.word for field in fields), 0)
     for field, n in zip(fields, known, strict=True):
@@ -210,7 +210,7 @@ def _windows(connection: Connection, of: Opened, fields: Sequence[_Field], most:
     for word, more in ones.items():  # of all whole columns at once
         if more:
             cells[word] = exp.Add(this=exp.Paren(this=cells[word]), expression=sql.cast(sql.text(str(more)), "UBIGINT"))
-    rows = exp.select(*(sql.aliased(cell, f"w{word}") for word, cell in cells.items())).from_(of.rows("t", False))
+    rows = exp.select(*(sql.aliased(cell, f"w{word}") for word, cell in cells.items())).from_(of.rows("t", False), copy=False)
     return _in_windows(connection, rows, len(cells), most)
 
 
@@ -241,7 +241,11 @@ def _met(
     for first, held in windows:
         number = sql.column(row)
         inside = exp.Between(this=number.copy(), low=sql.integer(first), high=sql.integer(first + len(held[0]) - 1))
-        entries = exp.select(number, *(sql.column(name) for name in others)).from_(sql.table(table)).where(inside)
+        entries = (
+            exp.select(number, *(sql.column(name) for name in others))
+            .from_(sql.table(table), copy=False)
+            .where(inside, copy=False)
+        )
         for block in connection.blocks(entries, _BLOCK_ROWS):
             at = np.asarray(block.column(0)) - np.uint32(first)
             yield [np.asarray(column) for column in block.columns[1:]], [word[at] for word in held]

@@ -86,7 +86,7 @@ def _stored(
     used = (asked.on,) if isinstance(asked.on, str) else tuple(sorted(columns_of(asked.on)))
     names = tuple(dict.fromkeys((asked.column, *used)))
     cells = [sql.aliased(of.cell(name, "t"), f"c{place}") for place, name in enumerate(names)]
-    rows = exp.select(*cells).from_(of.rows("t", False))
+    rows = exp.select(*cells).from_(of.rows("t", False), copy=False)
     table = RenamedColumns(names, types)
     value = comparable(sql.column("c0"), types[asked.column])
     if isinstance(asked.on, str):
@@ -94,9 +94,11 @@ def _stored(
     else:
         key = sql.when((condition(asked.on, table), sql.integer(0)), otherwise=sql.integer(1))
     each = exp.select(sql.aliased(value, "v"), sql.aliased(key, "k")).from_(
-        (rows.limit(limit) if limit else rows).subquery("p")
+        (rows.limit(limit) if limit else rows).subquery("p"), copy=False
     )
-    counted = exp.select(sql.column("v"), sql.column("k"), sql.aliased(sql.count_all(), "n")).from_(each.subquery("e"))
+    counted = exp.select(sql.column("v"), sql.column("k"), sql.aliased(sql.count_all(), "n")).from_(
+        each.subquery("e"), copy=False
+    )
     counted = counted.where(exp.Not(this=exp.Is(this=sql.column("v"), expression=exp.null())))
     counted = counted.group_by(sql.column("v"), sql.column("k"))
     place = sql.column("k", "g")
@@ -104,7 +106,9 @@ def _stored(
         rank = exp.Window(this=sql.call("dense_rank"), order=exp.Order(expressions=[exp.Ordered(this=sql.column("k"))]))
         missing = exp.Is(this=sql.column("k"), expression=exp.null())
         numbered = sql.when((missing, sql.integer(-1)), otherwise=rank)
-        found = exp.select(sql.column("v"), sql.aliased(numbered, "p"), sql.column("n")).from_(counted.subquery("g"))
+        found = exp.select(sql.column("v"), sql.aliased(numbered, "p"), sql.column("n")).from_(
+            counted.subquery("g"), copy=False
+        )
         name = connection.fresh("pairs")
         connection.run(sql.create_table(name, found))
         return name
@@ -114,7 +118,7 @@ def _stored(
         place = sql.when((missing, sql.integer(-1)), otherwise=known)
     found = exp.select(
         sql.column("v", "g"), sql.aliased(place, "p"), sql.aliased(sql.cast(exp.Sum(this=sql.column("n", "g")), "BIGINT"), "n")
-    ).from_(counted.subquery("g"))
+    ).from_(counted.subquery("g"), copy=False)
     if isinstance(asked.on, str):
         same = exp.EQ(this=sql.column("k", "g"), expression=sql.column("k", "l"))
         found = found.join(sql.table(listed, alias="l"), on=same, join_type="left")
@@ -127,18 +131,19 @@ def _counted(connection: Connection, pairs: str, asked: MapQuery) -> ColumnMap:
     known = exp.GTE(this=sql.column("p"), expression=sql.integer(0))
     distinct = [exp.Count(this=exp.Distinct(expressions=[sql.column(name)])) for name in ("v", "p")]
     rows = sql.call("coalesce", exp.Sum(this=sql.column("n")), sql.integer(0))
-    counts = exp.select(*distinct, rows).from_(sql.table(pairs)).where(known)
+    counts = exp.select(*distinct, rows).from_(sql.table(pairs), copy=False).where(known, copy=False)
     values, keys, n = connection.row(counts)
     listed = known if asked.each else exp.and_(known.copy(), exp.LT(this=sql.column("p"), expression=sql.integer(asked.places)))
     several = [
         connection.row(
             exp.select(sql.count_all()).from_(
                 exp.select(sql.column(name))
-                .from_(sql.table(pairs))
-                .where(which.copy())
-                .group_by(sql.column(name))
-                .having(exp.GT(this=sql.count_all(), expression=sql.integer(1)))
-                .subquery("s")
+                .from_(sql.table(pairs), copy=False)
+                .where(which.copy(), copy=False)
+                .group_by(sql.column(name), copy=False)
+                .having(exp.GT(this=sql.count_all(), expression=sql.integer(1)), copy=False)
+                .subquery("s", copy=False),
+                copy=False,
             )
         )[0]
         for name, which in (("v", known), ("p", listed))
@@ -150,14 +155,19 @@ def _with_sets(connection: Connection, pairs: str, found: ColumnMap) -> ColumnMa
     """Number the sets of places that values have, in ascending order, and store the number of each value."""
     name = connection.fresh("map")
     own = sql.aliased(sql.call("list_sort", sql.call("list", sql.column("p"))), "s")
-    sets = exp.select(sql.column("v"), own).from_(sql.table(pairs)).group_by(sql.column("v"))
+    sets = exp.select(sql.column("v"), own).from_(sql.table(pairs), copy=False).group_by(sql.column("v"), copy=False)
     rank = exp.Window(
         this=sql.call("dense_rank"), order=exp.Order(expressions=[exp.Ordered(this=sql.column("s"), nulls_first=False)])
     )
     code = sql.aliased(exp.Sub(this=rank, expression=sql.integer(1)), "code")
-    numbered = exp.select(sql.aliased(sql.column("v"), "value"), code, sql.column("s")).from_(sets.subquery("d"))
+    numbered = exp.select(sql.aliased(sql.column("v"), "value"), code, sql.column("s")).from_(sets.subquery("d"), copy=False)
     connection.run(sql.create_table(name, numbered))
-    listed = exp.select(sql.column("code"), sql.column("s")).distinct().from_(sql.table(name)).order_by(sql.column("code"))
+    listed = (
+        exp.select(sql.column("code"), sql.column("s"))
+        .distinct(copy=False)
+        .from_(sql.table(name), copy=False)
+        .order_by(sql.column("code"), copy=False)
+    )
     lines = connection.rows(listed)
     return ColumnMap(
         found.values,

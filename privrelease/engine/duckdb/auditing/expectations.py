@@ -76,7 +76,7 @@ def counted(
 
 
 def _from(of: Opened) -> exp.Select:
-    return exp.Select().from_(of.rows("t", True))
+    return exp.Select().from_(of.rows("t", True), copy=False)
 
 
 def _there(names: Sequence[str], parameters: _Parameters) -> bool:
@@ -252,7 +252,7 @@ def _repeated(connection: Connection, of: Opened, cells: Sequence[Expr], seen: E
     n = sql.column("n", "groups")
     several = exp.Filter(this=exp.Sum(this=n), expression=exp.Where(this=exp.GT(this=n.copy(), expression=sql.integer(1))))
     figures = [sql.call("coalesce", figure, sql.integer(0)) for figure in (exp.Sum(this=n.copy()), several)]
-    looked_at, failing = connection.row(exp.select(*figures).from_(groups.subquery("groups")))
+    looked_at, failing = connection.row(exp.select(*figures).from_(groups.subquery("groups"), copy=False))
     return Counted(of.n_rows, int(looked_at), int(failing))
 
 

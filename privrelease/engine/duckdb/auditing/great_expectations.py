@@ -35,7 +35,7 @@ def evaluated(connection: Connection, of: Opened, expectations: Sequence[tuple[E
         view = connection.fresh("expected")
         names = {name: f"c{place}" for place, name in enumerate(of.names)}
         cells = [sql.aliased(of.cell(name, "t"), neutral) for name, neutral in names.items()]
-        rows = exp.select(*cells).from_(of.rows("t", False))
+        rows = exp.select(*cells).from_(of.rows("t", False), copy=False)
         connection.run(exp.Create(this=sql.table(view), kind="VIEW", expression=rows))
         try:
             with batch_of(connection, view) as batch:

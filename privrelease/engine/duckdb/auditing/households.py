@@ -69,7 +69,7 @@ def _alias(table: exp.Table, alias: str) -> exp.Table:
 
 def _grouped(rows: exp.Expr, names: Sequence[str], figures: Sequence[Expr]) -> exp.Select:
     keys = [sql.column(name) for name in names]
-    return exp.select(*keys, *figures).from_(rows.copy()).group_by(*(key.copy() for key in keys))
+    return exp.select(*keys, *figures).from_(rows.copy(), copy=False).group_by(*(key.copy() for key in keys), copy=False)
 
 
 def _least(name: str) -> Expr:
@@ -93,7 +93,7 @@ def _members(
     """
     on = sql.all_of([exp.NullSafeEQ(this=sql.column(name, "t"), expression=sql.column(name, "v")) for name in names])
     code = sql.column("rowid", "v")
-    joined = exp.Select().from_(_alias(rows, "t")).join(_alias(tuples, "v"), on=on)
+    joined = exp.Select().from_(_alias(rows, "t"), copy=False).join(_alias(tuples, "v"), on=on, copy=False)
     without = exp.Is(this=sql.column("h", "t"), expression=exp.null())
     joined = joined.where(exp.Not(this=without) if numbered else without)
     if not by_person:
@@ -127,7 +127,9 @@ def _counted(connection: Connection, signs: exp.Table, others: exp.Table) -> Hou
     crowds = _grouped(signs, ["h", "f"], [sql.aliased(members.copy(), "k")])
     alike = _grouped(crowds.subquery("crowds"), ["h"], [in_order("f", "f"), in_order("k", "f")])
     lists = connection.arrow(
-        exp.select(sql.column("f"), sql.aliased(sql.column("k"), "k")).distinct().from_(alike.subquery("alike"))
+        exp.select(sql.column("f"), sql.aliased(sql.column("k"), "k"))
+        .distinct(copy=False)
+        .from_(alike.subquery("alike"), copy=False)
     )
     alike_alone = _grouped(others, ["s"], [sql.aliased(sql.count_all(), "n")])
     by_size = _grouped(alike_alone.subquery("alone"), ["n"], [sql.aliased(sql.count_all(), "j")])

@@ -45,7 +45,9 @@ class Block:
 def cells_of(of: Opened, names: Sequence[str], step: int) -> exp.Select:
     """Select columns as texts, enumerations as they are, of every ``step``-th row."""
     cells = [of.key(name, "t") if name in of.texts else sql.cast(of.key(name, "t"), "VARCHAR") for name in names]
-    rows = exp.select(*(sql.aliased(cell, f"k{place}") for place, cell in enumerate(cells))).from_(of.rows("t", step > 1))
+    rows = exp.select(*(sql.aliased(cell, f"k{place}") for place, cell in enumerate(cells))).from_(
+        of.rows("t", step > 1), copy=False
+    )
     place = exp.Mod(this=sql.column(of.row_number, "t"), expression=sql.integer(step))
     return rows if step == 1 else rows.where(exp.EQ(this=place, expression=sql.integer(0)))
 
@@ -106,7 +108,9 @@ class CellFacts:
 def cell_facts(connection: Connection, released: Opened, name: str) -> CellFacts:
     """Return how many distinct cells of a released column could hold a key of each form, and the numbers in them."""
     (plain,) = connection.row(
-        exp.select(exp.Count(this=exp.Distinct(expressions=[released.key(name, "t")]))).from_(released.rows("t", False))
+        exp.select(exp.Count(this=exp.Distinct(expressions=[released.key(name, "t")]))).from_(
+            released.rows("t", False), copy=False
+        )
     )
     kinds = [_Distinct(np.uint64) for _ in range(3)]
     numbers = [_Distinct(np.int64) for _ in range(2)]

@@ -98,7 +98,7 @@ def _hashes(connection: Connection, texts: Any) -> Sequence[Any]:  # noqa: ANN40
     connection.register(table, pa.table({"t": texts}))
     try:
         hashes = (sql.aliased(sql.call(one, sql.column("t")), one) for one in ("md5", "sha1", "sha256"))
-        columns: Sequence[Any] = connection.arrow(exp.select(*hashes).from_(sql.table(table))).columns
+        columns: Sequence[Any] = connection.arrow(exp.select(*hashes).from_(sql.table(table), copy=False)).columns
         return columns
     finally:
         connection.unregister(table)

@@ -46,15 +46,15 @@ def unit_facts(connection: Connection, source: Opened, unit: str) -> UnitFacts:
     person = source.key(unit, "s")
     rows = (
         exp.select(sql.aliased(person, "u"), sql.aliased(sql.count_all(), "n"))
-        .from_(source.rows("s", False))
-        .group_by(person.copy())
+        .from_(source.rows("s", False), copy=False)
+        .group_by(person.copy(), copy=False)
     )
     name, n = sql.column("u", "p"), sql.column("n", "p")
     missing = exp.Filter(this=exp.Sum(this=n), expression=exp.Where(this=_missing(name)))
     most = exp.Filter(this=exp.Max(this=n.copy()), expression=exp.Where(this=_there(name)))
     figures = [sql.call("coalesce", figure, sql.integer(0)) for figure in (exp.Sum(this=n.copy()), missing, most)]
     total, without, largest, persons = connection.row(
-        exp.select(*figures, exp.Count(this=name.copy())).from_(rows.subquery("p"))
+        exp.select(*figures, exp.Count(this=name.copy())).from_(rows.subquery("p"), copy=False)
     )
     return UnitFacts(int(total), int(persons), int(without), int(largest))
 
@@ -64,7 +64,7 @@ def _groups(
 ) -> exp.Select:
     """Group released rows (source rows) by ``columns`` as they are stored; ``figures`` are keys where they aggregate nothing."""
     if released is None or row_map is None:
-        rows, side, alias = exp.Select().from_(source.rows("s", True)), source, "s"
+        rows, side, alias = exp.Select().from_(source.rows("s", True), copy=False), source, "s"
     else:
         rows, side, alias = joined(released, row_map, source), released, "t"
     keys = [side.key(name, alias) for name in columns]
@@ -119,7 +119,7 @@ def person_classes(
         connection.run(sql.create_table(pairs, rows))
         named = [sql.column(key) for key in keys]
         figures = [sql.aliased(exp.Sum(this=sql.column("n")), "n")]
-        totals = exp.select(*named, *figures).from_(sql.table(pairs))
+        totals = exp.select(*named, *figures).from_(sql.table(pairs), copy=False)
         some = exp.GT(this=sql.count_all(), expression=sql.integer(0))
         grouped = totals.group_by(*(key.copy() for key in named)) if named else totals.having(some)
         connection.run(sql.create_table(classes, grouped))
@@ -130,12 +130,16 @@ def person_classes(
             order = exp.Order(this=value, expressions=[exp.Ordered(this=number.copy())])
             return sql.aliased(sql.call("list", order), name)
 
-        person = exp.select(listed(number.copy(), "k"), listed(sql.column("n", "a"), "n")).from_(sql.table(pairs, alias="a"))
+        person = exp.select(listed(number.copy(), "k"), listed(sql.column("n", "a"), "n")).from_(
+            sql.table(pairs, alias="a"), copy=False
+        )
         person = person.join(sql.table(classes, alias="b"), on=sql.all_of(same)).group_by(sql.column("p", "a"))
         lists = [sql.column("k"), sql.column("n")]
-        kind = exp.select(*lists, sql.aliased(sql.count_all(), "j")).from_(person.subquery("persons"))
+        kind = exp.select(*lists, sql.aliased(sql.count_all(), "j")).from_(person.subquery("persons"), copy=False)
         connection.run(sql.create_table(kinds, kind.group_by(*(one.copy() for one in lists))))
-        block, alike = (connection.arrow(exp.select(exp.Star()).from_(sql.table(name))) for name in (classes, kinds))
+        block, alike = (
+            connection.arrow(exp.select(exp.Star()).from_(sql.table(name), copy=False)) for name in (classes, kinds)
+        )
     finally:
         for name in made:
             connection.drop("TABLE", name)
@@ -180,7 +184,7 @@ def weighted_classes(
         weighed = sql.cast(sql.call("coalesce", exp.Sum(this=sql.column("w")), sql.integer(0)), "DOUBLE")
         rows = sql.cast(sql.call("coalesce", exp.Sum(this=sql.column("n")), sql.integer(0)), "BIGINT")
         figures = [sql.aliased(weighed, "w"), sql.aliased(rows, "n")]
-        query = exp.select(*keys, *figures).from_(pairs.subquery("pairs"))
+        query = exp.select(*keys, *figures).from_(pairs.subquery("pairs"), copy=False)
         block = connection.arrow(query.group_by(*(key.copy() for key in keys)) if keys else query)
     codes = _codes(block, len(columns))
     order = np.lexsort(codes.T[::-1]) if columns else np.arange(len(codes))

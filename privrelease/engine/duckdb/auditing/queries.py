@@ -90,7 +90,11 @@ def _enumeration(connection: Connection, of: Opened, name: str) -> tuple[str, pa
 
     cell = of.key(name, "t")
     there = exp.Not(this=exp.Is(this=cell.copy(), expression=exp.null()))
-    counted = exp.select(sql.aliased(cell, "v"), sql.aliased(sql.count_all(), "n")).from_(of.rows("t", False)).where(there)
+    counted = (
+        exp.select(sql.aliased(cell, "v"), sql.aliased(sql.count_all(), "n"))
+        .from_(of.rows("t", False), copy=False)
+        .where(there, copy=False)
+    )
     found = connection.arrow(counted.group_by(cell.copy()).order_by(sql.column("v")).limit(MOST_CODED + 1))
     values = pa.concat_arrays(found.column(0).chunks) if found.column(0).num_chunks else pa.array([], pa.string())
     if (
@@ -101,14 +105,16 @@ def _enumeration(connection: Connection, of: Opened, name: str) -> tuple[str, pa
         return None
     given, made = connection.fresh("values"), connection.fresh("e")
     connection.register(given, pa.table({"v": values}))
-    connection.run(sql.create_enum(made, exp.select(sql.column("v")).from_(sql.table(given))))
+    connection.run(sql.create_enum(made, exp.select(sql.column("v")).from_(sql.table(given), copy=False)))
     connection.unregister(given)
     return made, values, np.asarray(found.column(1), np.int64)
 
 
 def _counts(connection: Connection, of: Opened, names: Iterable[str]) -> list[int]:
     figures = [exp.Count(this=of.key(name, "t")) for name in names]
-    return [int(found) for found in connection.row(exp.select(*figures).from_(of.rows("t", False)))] if figures else []
+    return (
+        [int(found) for found in connection.row(exp.select(*figures).from_(of.rows("t", False), copy=False))] if figures else []
+    )
 
 
 def _copied(connection: Connection, released: Opened, enums: Mapping[str, str]) -> Opened:
@@ -120,7 +126,7 @@ def _copied(connection: Connection, released: Opened, enums: Mapping[str, str]) 
         )
         for place, column in enumerate(released.names)
     ]
-    connection.run(sql.create_table(name, exp.select(*cells).from_(released.rows("t", False))))
+    connection.run(sql.create_table(name, exp.select(*cells).from_(released.rows("t", False), copy=False)))
     return Opened(
         lambda alias, _: sql.table(name, alias=alias),
         {column: f"c{place}" for place, column in enumerate(released.names)},
@@ -139,14 +145,14 @@ def _texts(released: ReleasedFile, names: Collection[str]) -> tuple[str, ...]:
 def left_rows(connection: Connection, source: Opened, row_map: Path, columns: Sequence[str], unit: str | None) -> LeftRows:
     """Count the source rows that the row map does not name."""
     given, left = connection.fresh("given"), connection.fresh("left")
-    connection.run(sql.create_table(left, exp.select(sql.aliased(sql.cast(exp.null(), "BIGINT"), "row")).limit(0)))
+    connection.run(sql.create_table(left, exp.select(sql.aliased(sql.cast(exp.null(), "BIGINT"), "row")).limit(0, copy=False)))
     with opened_map(connection, row_map, stored=False) as mapped:
         for first, times in mapped.times("s", source.n_rows):
             connection.register(given, {"row": np.flatnonzero(times == 0) + first})
-            connection.run(exp.insert(exp.select(sql.column("row")).from_(sql.table(given)), sql.table(left)))
+            connection.run(exp.insert(exp.select(sql.column("row")).from_(sql.table(given), copy=False), sql.table(left)))
             connection.unregister(given)
     on = exp.EQ(this=sql.column(source.row_number, "s"), expression=sql.column("row", "m"))
-    rows = exp.Select().from_(source.rows("s", True)).join(sql.table(left, alias="m"), on=on)
+    rows = exp.Select().from_(source.rows("s", True), copy=False).join(sql.table(left, alias="m"), on=on, copy=False)
     figures = [sql.count_all(), *(exp.Count(this=source.key(name, "s")) for name in columns)]
     if unit is not None:
         figures.append(_distinct(source.key(unit, "s")))
@@ -159,7 +165,9 @@ def left_rows(connection: Connection, source: Opened, row_map: Path, columns: Se
 def unequal_rows(connection: Connection, first: Opened, second: Opened, columns: Sequence[str]) -> int:
     """Count positions at which the files do not hold the same row."""
     on = exp.EQ(this=sql.column(first.row_number, "a"), expression=sql.column(second.row_number, "b"))
-    rows = exp.Select().from_(first.rows("a", True)).join(second.rows("b", True), on=on, join_type="inner")
+    rows = (
+        exp.Select().from_(first.rows("a", True), copy=False).join(second.rows("b", True), on=on, join_type="inner", copy=False)
+    )
     same = [exp.NullSafeEQ(this=first.cell(name, "a"), expression=second.cell(name, "b")) for name in columns]
     (equal,) = connection.row(rows.select(sql.count_all(where=sql.all_of(same))))
     return max(first.n_rows, second.n_rows) - int(equal)
@@ -168,14 +176,14 @@ def unequal_rows(connection: Connection, first: Opened, second: Opened, columns:
 def text_counts(connection: Connection, of: Opened, column: str, values: Sequence[str]) -> tuple[tuple[int, ...], int]:
     """Count the rows of each of ``values`` (compared as text, letter by letter), and the rows that hold any value."""
     cell = of.cell(column, "t")
-    by_value = exp.select(sql.aliased(cell, "v"), sql.aliased(sql.count_all(), "n")).from_(of.rows("t", False))
+    by_value = exp.select(sql.aliased(cell, "v"), sql.aliased(sql.count_all(), "n")).from_(of.rows("t", False), copy=False)
     found = by_value.where(_there(cell)).group_by(cell.copy()).subquery("g")
     rows = sql.column("n", "g")
     figures: list[Expr] = [exp.Sum(this=rows.copy())]
     for value in values:
         same = exp.EQ(this=sql.column("v", "g"), expression=sql.text(value))
         figures.append(exp.Filter(this=exp.Sum(this=rows.copy()), expression=exp.Where(this=same)))
-    known, *counts = (int(one or 0) for one in connection.row(exp.select(*figures).from_(found)))
+    known, *counts = (int(one or 0) for one in connection.row(exp.select(*figures).from_(found, copy=False)))
     return tuple(counts), known
 
 
@@ -204,7 +212,7 @@ def token_facts(connection: Connection, source: Opened, released: Opened, row_ma
         sql.count_all(where=exp.EQ(this=value.copy(), expression=token.copy())),
         sql.count_all(where=exp.and_(both.copy(), long_enough, sql.any_of(hashes))),
     ]
-    found = connection.row(exp.select(*figures).from_(pairs.subquery("p")))
+    found = connection.row(exp.select(*figures).from_(pairs.subquery("p"), copy=False))
     return TokenFacts(column, *(int(figure) for figure in found))
 
 

@@ -103,7 +103,7 @@ class RecordQueries(ABC):
         self, of: Opened, columns: tuple[str, ...], unit: str | None, groups: str, coded: Mapping[str, CodedColumn]
     ) -> DistinctRecords:
         names = ["n", "f", *(["p", "q"] if unit is not None else [])]
-        found = self._connection.arrays(exp.select(*map(sql.column, names)).from_(sql.table(groups)))
+        found = self._connection.arrays(exp.select(*map(sql.column, names)).from_(sql.table(groups), copy=False))
         figures = [np.asarray(found[name], np.int64) for name in names]
         by_name = [coded[name].codes for name in sorted(columns, reverse=True)]
         order = np.lexsort(by_name).astype(np.int64) if by_name else np.arange(len(figures[0]), dtype=np.int64)
@@ -118,15 +118,19 @@ class RecordQueries(ABC):
         kept = self._records[records.handle]
         rows = _rows(kept.of, kept.columns, kept.unit)
         word = sql.aliased(_word(sql.column("r", "t"), part.seed), "w")
-        drawn = exp.select(exp.Star(), word).from_(rows.subquery("t"))
+        drawn = exp.select(exp.Star(), word).from_(rows.subquery("t"), copy=False)
         if kept.unit is None:
             chosen = drawn.order_by(sql.column("w")).limit(part.most).subquery("t")
         else:
             person = sql.column("person", "d")
-            first = exp.select(sql.aliased(person, "one")).from_(drawn.subquery("d")).group_by(person.copy())
+            first = (
+                exp.select(sql.aliased(person, "one"))
+                .from_(drawn.subquery("d"), copy=False)
+                .group_by(person.copy(), copy=False)
+            )
             first = first.order_by(exp.Min(this=sql.column("w", "d"))).limit(part.most)
             chosen = rows.copy().subquery("t")
-        select = exp.select(sql.aliased(sql.column("rowid", "g"), "g"), *_figures(kept.unit)).from_(chosen)
+        select = exp.select(sql.aliased(sql.column("rowid", "g"), "g"), *_figures(kept.unit)).from_(chosen, copy=False)
         select = select.join(sql.table(kept.groups, alias="g"), on=kept.same("t"))
         if kept.unit is not None:
             on = exp.EQ(this=sql.column("person", "t"), expression=sql.column("one", "first"))
@@ -143,7 +147,11 @@ class RecordQueries(ABC):
     def records_at(self, records: DistinctRecords, rows: NDArray[np.int64]) -> NDArray[np.int64]:
         """Find the records of some rows."""
         kept = self._records[records.handle]
-        rowed = exp.Select().from_(kept.of.rows("t", True)).join(sql.table(kept.groups, alias="g"), on=kept.same())
+        rowed = (
+            exp.Select()
+            .from_(kept.of.rows("t", True), copy=False)
+            .join(sql.table(kept.groups, alias="g"), on=kept.same(), copy=False)
+        )
         return kept.place[self._asked(rowed, sql.column(kept.of.row_number, "t"), sql.column("rowid", "g"), rows)]
 
     def rows_at(self, records: DistinctRecords, places: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -152,7 +160,12 @@ class RecordQueries(ABC):
         record = np.searchsorted(kept.ends, places, side="right")
         offset = places - (kept.ends[record] - records.rows[record])
         given = self._given({"i": np.arange(len(places)), "a": kept.order[record], "o": offset})
-        wanted = exp.select(sql.aliased(sql.column("a"), "a")).distinct().from_(sql.table(given)).subquery("wanted")
+        wanted = (
+            exp.select(sql.aliased(sql.column("a"), "a"))
+            .distinct(copy=False)
+            .from_(sql.table(given), copy=False)
+            .subquery("wanted", copy=False)
+        )
         row = sql.column(kept.of.row_number, "t")
         number = exp.Window(
             this=exp.RowNumber(),
@@ -169,7 +182,7 @@ class RecordQueries(ABC):
                 expression=exp.Add(this=sql.column("o", "v"), expression=sql.integer(1)),
             ),
         )
-        select = exp.select(sql.column("i", "v"), sql.column("r", "rows")).from_(rows.subquery("rows"))
+        select = exp.select(sql.column("i", "v"), sql.column("r", "rows")).from_(rows.subquery("rows"), copy=False)
         found = self._connection.arrays(select.join(sql.table(given, alias="v"), on=on))
         self._connection.unregister(given)
         return _in_place(found["i"], found["r"], len(places))
@@ -180,7 +193,9 @@ class RecordQueries(ABC):
         given = self._given({"i": np.arange(len(rows)), "a": rows})
         row = sql.column(opened.row_number, "t")
         person = opened.key(unit, "t")
-        asked = exp.select(sql.aliased(sql.column("i", "v"), "i"), sql.aliased(person, "person")).from_(opened.rows("t", True))
+        asked = exp.select(sql.aliased(sql.column("i", "v"), "i"), sql.aliased(person, "person")).from_(
+            opened.rows("t", True), copy=False
+        )
         asked = asked.join(sql.table(given, alias="v"), on=exp.EQ(this=row.copy(), expression=sql.column("a", "v")))
         select = exp.select(sql.aliased(sql.column("i", "asked"), "i"), sql.aliased(exp.Min(this=row), "p"))
         select = select.from_(opened.rows("t", True)).join(
@@ -192,7 +207,7 @@ class RecordQueries(ABC):
 
     def source_rows(self, row_map: Path, rows: NDArray[np.int64]) -> NDArray[np.int64]:
         """Follow a row map from some output rows."""
-        mapped = exp.Select().from_(scan_parquet([row_map], alias="m"))
+        mapped = exp.Select().from_(scan_parquet([row_map], alias="m"), copy=False)
         return self._asked(mapped, sql.column("output_row", "m"), sql.column("source_row", "m"), rows)
 
     def shared_persons(self, first: Staged, second: Staged, unit: str) -> SharedPersons:
@@ -203,7 +218,9 @@ class RecordQueries(ABC):
         if kinds[0] is not kinds[1]:
             ours, theirs = sql.cast(ours, "VARCHAR"), sql.cast(theirs, "VARCHAR")
         row = sql.column(sides[1].row_number, "t")
-        persons = exp.select(sql.aliased(theirs, "person"), sql.aliased(exp.Min(this=row), "p")).from_(sides[1].rows("t", True))
+        persons = exp.select(sql.aliased(theirs, "person"), sql.aliased(exp.Min(this=row), "p")).from_(
+            sides[1].rows("t", True), copy=False
+        )
         persons = persons.group_by(theirs.copy())
         shared = exp.select(sql.aliased(sql.column(sides[0].row_number, "t"), "r"), sql.column("p", "persons"))
         shared = shared.from_(sides[0].rows("t", True)).join(
@@ -212,12 +229,12 @@ class RecordQueries(ABC):
         name = self._connection.fresh("shared")
         self._connection.run(sql.create_table(name, shared.order_by(sql.column("r"))))
         distinct = exp.Count(this=exp.Distinct(expressions=[sql.column("p")]))
-        rows, people = self._connection.row(exp.select(sql.count_all(), distinct).from_(sql.table(name)))
+        rows, people = self._connection.row(exp.select(sql.count_all(), distinct).from_(sql.table(name), copy=False))
         return SharedPersons(name, int(people), int(rows))
 
     def shared_at(self, shared: SharedPersons, places: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return some of the shared rows."""
-        rows = exp.Select().from_(sql.table(shared.handle, alias="t"))
+        rows = exp.Select().from_(sql.table(shared.handle, alias="t"), copy=False)
         first, second = (self._asked(rows, sql.column("rowid", "t"), sql.column(side, "t"), places) for side in "rp")
         return first, second
 
@@ -244,7 +261,7 @@ def _in_place(place: Any, found: Any, size: int) -> NDArray[np.int64]:  # noqa: 
 def _grouped(connection: Connection, of: Opened, columns: tuple[str, ...], unit: str | None) -> str:
     """Store the distinct records with the figures of each; return the table's name."""
     keys = [sql.column(f"c{place}", "t") for place in range(len(columns))]
-    select = exp.select(*keys, *_figures(unit)).from_(_rows(of, columns, unit).subquery("t"))
+    select = exp.select(*keys, *_figures(unit)).from_(_rows(of, columns, unit).subquery("t"), copy=False)
     some = exp.GT(this=sql.count_all(), expression=sql.integer(0))
     name = connection.fresh("records")
     select = select.group_by(*(key.copy() for key in keys)) if keys else select.having(some)
@@ -265,11 +282,13 @@ def _rows(of: Opened, columns: Sequence[str], unit: str | None) -> exp.Select:
     """Select the cells ``c0``, ``c1``, … of the rows of a table, their number ``r`` and, with a unit, that of their person."""
     row = sql.column(of.row_number, "t")
     named = [sql.aliased(of.key(name, "t"), f"c{place}") for place, name in enumerate(columns)]
-    rows = exp.select(*named, sql.aliased(row, "r")).from_(of.rows("t", True))
+    rows = exp.select(*named, sql.aliased(row, "r")).from_(of.rows("t", True), copy=False)
     if unit is None:
         return rows
     person = of.key(unit, "t")
-    first = exp.select(sql.aliased(person, "one"), sql.aliased(exp.Min(this=row.copy()), "person")).from_(of.rows("t", True))
+    first = exp.select(sql.aliased(person, "one"), sql.aliased(exp.Min(this=row.copy()), "person")).from_(
+        of.rows("t", True), copy=False
+    )
     first = first.group_by(person.copy())
     rows = rows.join(first.subquery("first"), on=exp.NullSafeEQ(this=person.copy(), expression=sql.column("one", "first")))
     return rows.select(sql.column("person", "first"))
@@ -296,7 +315,7 @@ def _word(row: Expr, seed: int) -> Expr:
 
 
 def _cells(connection: Connection, groups: str, column: str) -> tuple[NDArray[Any], Any]:
-    return encoded(connection.arrow(exp.select(sql.column(column)).from_(sql.table(groups))).column(0))
+    return encoded(connection.arrow(exp.select(sql.column(column)).from_(sql.table(groups), copy=False)).column(0))
 
 
 def numbers_of(values: Any) -> NDArray[np.float64] | None:  # noqa: ANN401 - Arrow has no types

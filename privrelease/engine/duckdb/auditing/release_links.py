@@ -54,7 +54,7 @@ def numbered_as(of: Opened, alias: str) -> Expr:
 def _stored(connection: Connection, rows: exp.Select, *, complete: bool = True) -> Links:
     name = connection.fresh("links")
     connection.run(sql.create_table(name, rows))
-    (pairs,) = connection.row(exp.select(sql.count_all()).from_(sql.table(name)))
+    (pairs,) = connection.row(exp.select(sql.count_all()).from_(sql.table(name), copy=False))
     return Links(name, int(pairs), complete)
 
 
@@ -81,7 +81,7 @@ def _both(first: Opened, second: Opened, columns: Sequence[str]) -> exp.Subquery
     for of, mine in ((first, (1, 0)), (second, (0, 1))):
         cells = [sql.aliased(of.cell(name, "t"), f"c{place}") for place, name in enumerate(columns)]
         flags = [sql.aliased(sql.integer(flag), f"n{side}") for side, flag in zip((1, 2), mine, strict=True)]
-        parts.append(exp.select(*cells, *flags).from_(of.rows("t", False)))
+        parts.append(exp.select(*cells, *flags).from_(of.rows("t", False), copy=False))
     return exp.union(*parts, distinct=False).subquery("both")
 
 
@@ -89,7 +89,7 @@ def grouped_sides(first: Opened, second: Opened, columns: Sequence[str]) -> exp.
     """Distinct rows on ``columns`` with their number in either release."""
     keys = [sql.column(f"c{place}", "both") for place in range(len(columns))]
     sums = [sql.aliased(exp.Sum(this=sql.column(f"n{side}", "both")), f"n{side}") for side in (1, 2)]
-    rows = exp.select(*keys, *sums).from_(_both(first, second, columns))
+    rows = exp.select(*keys, *sums).from_(_both(first, second, columns), copy=False)
     return rows.group_by(*(key.copy() for key in keys)) if keys else rows
 
 
@@ -100,7 +100,7 @@ def links_by_columns(
     product = exp.Mul(this=sql.cast(sql.column("n1", "g"), "DOUBLE"), expression=sql.cast(sql.column("n2", "g"), "DOUBLE"))
     (pairs,) = connection.row(
         exp.select(sql.call("coalesce", exp.Sum(this=product), sql.integer(0))).from_(
-            grouped_sides(first, second, exact).subquery("g")
+            grouped_sides(first, second, exact).subquery("g"), copy=False
         )
     )
     if pairs > most_pairs:
@@ -113,9 +113,13 @@ def links_by_columns(
     partners = [
         sql.aliased(exp.Window(this=sql.count_all(), partition_by=[sql.column(f"r{side}", "p")]), f"n{side}") for side in (1, 2)
     ]
-    counted = exp.select(sql.column("r1", "p"), sql.column("r2", "p"), *partners).from_(found.subquery("p"))
+    counted = exp.select(sql.column("r1", "p"), sql.column("r2", "p"), *partners).from_(found.subquery("p"), copy=False)
     one = [exp.EQ(this=sql.column(f"n{side}", "q"), expression=sql.integer(1)) for side in (1, 2)]
-    rows = exp.select(sql.column("r1", "q"), sql.column("r2", "q")).from_(counted.subquery("q")).where(sql.all_of(one))
+    rows = (
+        exp.select(sql.column("r1", "q"), sql.column("r2", "q"))
+        .from_(counted.subquery("q"), copy=False)
+        .where(sql.all_of(one), copy=False)
+    )
     return _stored(connection, rows)
 
 
@@ -127,11 +131,11 @@ def _alone(first: Opened, second: Opened, columns: Sequence[str]) -> exp.Select:
         named = [sql.aliased(cell, f"c{place}") for place, cell in enumerate(cells)]
         row = sql.aliased(exp.Min(this=numbered_as(of, "t")), f"r{side}")
         one = exp.EQ(this=sql.count_all(), expression=sql.integer(1))
-        rows = exp.select(*named, row).from_(of.rows("t", True)).having(one)
+        rows = exp.select(*named, row).from_(of.rows("t", True), copy=False).having(one, copy=False)
         sides.append((rows.group_by(*(cell.copy() for cell in cells)) if cells else rows).subquery(f"s{side}"))
     on = [same_cell(sql.column(f"c{place}", "s1"), sql.column(f"c{place}", "s2")) for place in range(len(columns))]
     return (
         exp.select(sql.column("r1", "s1"), sql.column("r2", "s2"))
-        .from_(sides[0])
-        .join(sides[1], on=sql.all_of(on), join_type="inner")
+        .from_(sides[0], copy=False)
+        .join(sides[1], on=sql.all_of(on), join_type="inner", copy=False)
     )

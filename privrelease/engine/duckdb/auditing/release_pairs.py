@@ -55,7 +55,7 @@ def combined_classes(
     """Group linked rows by the known cells of both; put the class of either release, and what of it is not linked, next to each."""
     on_first = exp.EQ(this=numbered_as(first, "a"), expression=sql.column("r1", "l"))
     on_second = exp.EQ(this=numbered_as(second, "b"), expression=sql.column("r2", "l"))
-    linked = exp.Select().from_(sql.table(links.handle, alias="l"))
+    linked = exp.Select().from_(sql.table(links.handle, alias="l"), copy=False)
     linked = linked.join(first.rows("a", True), on=on_first, join_type="inner")
     linked = linked.join(second.rows("b", True), on=on_second, join_type="inner")
     counted = sql.count_all()
@@ -69,7 +69,7 @@ def combined_classes(
     ]
     groups = linked.select(*(sql.aliased(cell, name) for cell, name in cells), sql.aliased(counted, "n"))
     groups = groups.group_by(*(cell.copy() for cell, _ in cells)) if cells else groups
-    rows = exp.Select().from_(groups.subquery("t"))
+    rows = exp.Select().from_(groups.subquery("t"), copy=False)
     for side, (of, _, letter, names) in enumerate(sides, start=1):
         where = None if persons is None else (persons[0], persons[1][side - 1], persons[2])
         rows = rows.join(
@@ -107,19 +107,23 @@ def block_classes(
     blocks, parts = connection.fresh("blocks"), (connection.fresh("part"), connection.fresh("part"))
     both = [exp.GT(this=sql.column(f"n{side}", "g"), expression=sql.integer(0)) for side in (1, 2)]
     number = sql.aliased(exp.Window(this=sql.call("row_number")), "b")
-    rows = exp.select(exp.Star(), number).from_(grouped_sides(first, second, shared).subquery("g")).where(sql.all_of(both))
+    rows = (
+        exp.select(exp.Star(), number)
+        .from_(grouped_sides(first, second, shared).subquery("g"), copy=False)
+        .where(sql.all_of(both), copy=False)
+    )
     connection.run(sql.create_table(blocks, rows))
     for part, of, letter, names in zip(parts, (first, second), "pq", known, strict=True):
         on = [same_cell(sql.column(f"c{place}", "k"), of.cell(name, "t")) for place, name in enumerate(shared)]
         keys = [sql.column("b", "k"), *(of.key(name, "t") for name in names)]
         cells = [keys[0], *(sql.aliased(key, f"{letter}{place}") for place, key in enumerate(keys[1:]))]
-        rows = exp.select(*cells, sql.aliased(sql.count_all(), "n")).from_(of.rows("t", False))
+        rows = exp.select(*cells, sql.aliased(sql.count_all(), "n")).from_(of.rows("t", False), copy=False)
         rows = rows.join(sql.table(blocks, alias="k"), on=sql.all_of(on), join_type="left")
         connection.run(sql.create_table(part, rows.group_by(*(key.copy() for key in keys))))
     p, q = ([f"{letter}{place}" for place in range(len(names))] for letter, names in zip("pq", known, strict=True))
     one_block = exp.EQ(this=sql.column("b", "s1"), expression=sql.column("b", "s2"))
     pure = [exp.In(this=sql.column("b", "s1"), query=_pure(part).subquery()) for part in parts]
-    certain = exp.select(*(sql.column(name, "s1") for name in p), *(sql.column(name, "s2") for name in q)).distinct()
+    certain = exp.select(*(sql.column(name, "s1") for name in p), *(sql.column(name, "s2") for name in q)).distinct(copy=False)
     certain = certain.from_(sql.table(parts[0], alias="s1")).join(sql.table(parts[1], alias="s2"), on=one_block)
     certain = certain.where(sql.any_of(pure))
     if not p and not q:
@@ -127,14 +131,14 @@ def block_classes(
     columns = [sql.column(name, "t") for name in (*p, *q)]
     found = exp.select(
         *columns, *(sql.aliased(exp.Sum(this=sql.column("n", side)), f"n_{side}") for side in ("s1", "s2"))
-    ).from_(certain.subquery("t"))
+    ).from_(certain.subquery("t"), copy=False)
     found = found.join(
         sql.table(parts[0], alias="s1"), on=sql.all_of([same_cell(sql.column(name, "t"), sql.column(name, "s1")) for name in p])
     )
     same = [same_cell(sql.column(name, "t"), sql.column(name, "s2")) for name in q]
     found = found.join(sql.table(parts[1], alias="s2"), on=sql.all_of([one_block.copy(), *same]))
     found = found.group_by(*(column.copy() for column in columns)) if columns else found
-    rows = exp.Select().from_(found.subquery("t"))
+    rows = exp.Select().from_(found.subquery("t"), copy=False)
     figures = [sql.aliased(sql.call("least", sql.column("n_s1", "t"), sql.column("n_s2", "t")), "linked")]
     for side, part, names in ((1, parts[0], p), (2, parts[1], q)):
         cells = [sql.column(name, "s") for name in names]
@@ -143,7 +147,7 @@ def block_classes(
             *cells,
             sql.aliased(exp.Sum(this=n), "n"),
             sql.aliased(exp.Filter(this=exp.Sum(this=n.copy()), expression=exp.Where(this=apart)), "apart"),
-        ).from_(sql.table(part, alias="s"))
+        ).from_(sql.table(part, alias="s"), copy=False)
         alone = alone.group_by(*(cell.copy() for cell in cells)) if cells else alone
         met = sql.all_of([same_cell(sql.column(name, "t"), sql.column(name, f"f{side}")) for name in names])
         rows = rows.join(alone.subquery(f"f{side}"), on=met)
@@ -164,7 +168,7 @@ def block_classes(
 def _pure(part: str) -> exp.Select:
     """Blocks of which all rows have one class."""
     block = sql.column("b", "s")
-    rows = exp.select(block).from_(sql.table(part, alias="s")).where(exp.Not(this=is_missing(block)))
+    rows = exp.select(block).from_(sql.table(part, alias="s"), copy=False).where(exp.Not(this=is_missing(block)), copy=False)
     return rows.group_by(block.copy()).having(exp.EQ(this=sql.count_all(), expression=sql.integer(1)))
 
 
@@ -202,7 +206,7 @@ def _classes(
 ) -> exp.Select:
     """Classes of one release alone; ``unlinked``: of the rows that a table of links (and its column) does not name."""
     cells = [of.key(name, "t") for name in names]
-    rows = exp.Select().from_(of.rows("t", True))
+    rows = exp.Select().from_(of.rows("t", True), copy=False)
     if unlinked is not None:
         on = exp.EQ(this=numbered_as(of, "t"), expression=sql.column(unlinked[1], "l"))
         rows = rows.join(sql.table(unlinked[0], alias="l"), on=on, join_type="anti")
@@ -227,7 +231,7 @@ def only_in_one(
         for one, other, name in ((n1, n2, "a"), (n2, n1, "b"))
     ]
     there = sql.any_of([exp.Not(this=is_missing(key)) for key in keys]) if keys else exp.true()
-    rows = exp.select(*more).from_(grouped_sides(first, second, shared).subquery("g"))
+    rows = exp.select(*more).from_(grouped_sides(first, second, shared).subquery("g"), copy=False)
     rows = rows.where(exp.and_(exp.NEQ(this=n1.copy(), expression=n2.copy()), exp.paren(there)))
     block = connection.arrays(rows.group_by(*(key.copy() for key in keys)) if keys else rows)
     left = [np.ma.filled(np.ma.asarray(block[name]).astype(np.float64), 0).astype(np.int64) for name in ("a", "b")]
@@ -243,11 +247,15 @@ def shared_values(
         sides = []
         for side, (of, name) in enumerate(zip((first, second), names, strict=True), start=1):
             cell = of.cell(name, "t")
-            rows = exp.select(sql.aliased(sql.cast(cell, "VARCHAR"), "v")).distinct().from_(of.rows("t", False))
+            rows = (
+                exp.select(sql.aliased(sql.cast(cell, "VARCHAR"), "v"))
+                .distinct(copy=False)
+                .from_(of.rows("t", False), copy=False)
+            )
             sides.append(rows.where(exp.Not(this=is_missing(cell))).subquery(f"s{side}"))
         on = exp.EQ(this=sql.column("v", "s1"), expression=sql.column("v", "s2"))
         figures = [exp.Count(this=sql.column("v", "s1")), exp.Count(this=sql.column("v", "s2")), sql.count_all()]
-        joined = exp.select(*figures).from_(sides[0]).join(sides[1], on=on, join_type="full")
+        joined = exp.select(*figures).from_(sides[0], copy=False).join(sides[1], on=on, join_type="full", copy=False)
         ours, theirs, every = map(int, connection.row(joined))
         found.append(SharedValues(ours, theirs, ours + theirs - every))
     return tuple(found)

@@ -106,7 +106,11 @@ def _of_database(connection: Connection, sink: Sink) -> tuple[str, ...]:
     try:
         for kind, function, name in (("table", "duckdb_tables", "table_name"), ("view", "duckdb_views", "view_name")):
             inside = exp.EQ(this=sql.column("database_name"), expression=sql.text(catalogue))
-            others = exp.select(sql.column("schema_name"), sql.column(name)).from_(sql.scan(function, [])).where(inside)
+            others = (
+                exp.select(sql.column("schema_name"), sql.column(name))
+                .from_(sql.scan(function, []), copy=False)
+                .where(inside, copy=False)
+            )
             if kind == "view":
                 others = others.where(exp.Not(this=sql.column("internal")))
             found += [

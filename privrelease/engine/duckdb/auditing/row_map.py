@@ -40,7 +40,9 @@ class RowMap:
     def blocks(self) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
         """Yield source rows and output rows, (m,) each; -1 for what is no row number."""
         sides = [sql.call("coalesce", sql.cast(sql.column(side), "BIGINT"), sql.integer(-1)) for side in ("s", "o")]
-        rows = exp.select(*(sql.aliased(side, f"c{place}") for place, side in enumerate(sides))).from_(sql.table(self.table))
+        rows = exp.select(*(sql.aliased(side, f"c{place}") for place, side in enumerate(sides))).from_(
+            sql.table(self.table), copy=False
+        )
         for block in self._connection.blocks(rows, _BLOCK_ROWS):
             yield np.asarray(block.column(0), np.int64), np.asarray(block.column(1), np.int64)
 
@@ -50,7 +52,11 @@ class RowMap:
         for first in range(0, size, _WINDOW_ROWS):
             last = min(first + _WINDOW_ROWS, size) - 1
             inside = exp.Between(this=row.copy(), low=sql.integer(first), high=sql.integer(last))
-            rows = exp.select(sql.aliased(sql.cast(row.copy(), "BIGINT"), "c")).from_(sql.table(self.table)).where(inside)
+            rows = (
+                exp.select(sql.aliased(sql.cast(row.copy(), "BIGINT"), "c"))
+                .from_(sql.table(self.table), copy=False)
+                .where(inside, copy=False)
+            )
             blocks = (np.asarray(block.column(0), np.int64) - first for block in self._connection.blocks(rows, _BLOCK_ROWS))
             yield first, times_named(blocks, last + 1 - first)
 
@@ -60,7 +66,7 @@ class RowMap:
         known = exp.Filter(
             this=exp.Count(this=row), expression=exp.Where(this=exp.LT(this=row.copy(), expression=sql.integer(size)))
         )
-        rows, inside = self._connection.row(exp.select(sql.count_all(), known).from_(sql.table(self.table)))
+        rows, inside = self._connection.row(exp.select(sql.count_all(), known).from_(sql.table(self.table), copy=False))
         return int(rows) - int(inside)
 
     def inside(self, source_rows: int, output_rows: int) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
@@ -81,7 +87,7 @@ def opened_map(connection: Connection, row_map: Path, *, stored: bool = True) ->
     sides = {"s": "source_row", "o": "output_row"}
     cells = [sql.aliased(sql.try_cast(sql.column(side), "UINTEGER"), short) for short, side in sides.items()]
     made = sql.create_table if stored else sql.create_view
-    connection.run(made(name, exp.select(*cells).from_(scan_parquet([row_map]))))
+    connection.run(made(name, exp.select(*cells).from_(scan_parquet([row_map]), copy=False)))
     try:
         yield RowMap(connection, name)
     finally:

@@ -37,14 +37,18 @@ def row_patterns(
     cells = [
         sql.aliased(unknown[name] if name in unknown else of.cell(name, "t"), f"c{place}") for place, name in enumerate(names)
     ]
-    renamed = exp.select(*(cells or [sql.aliased(sql.integer(0), "c0")])).from_(of.rows("t", False)).subquery("p")
+    renamed = (
+        exp.select(*(cells or [sql.aliased(sql.integer(0), "c0")]))
+        .from_(of.rows("t", False), copy=False)
+        .subquery("p", copy=False)
+    )
     table = RenamedColumns(names, types)
     keys = [sql.cast(sql.column(f"c{table.ordinal(name)}"), "VARCHAR") for name in asked.by]
     keys.append(sql.integer(1) if asked.where is None else _state(asked.where, table, asked))
     named = [sql.aliased(key, f"k{place}") for place, key in enumerate(keys)]
     values = [sql.aliased(sql.column(f"c{table.ordinal(name)}"), f"v{place}") for place, name in enumerate(asked.sums)]
     sets = [sql.aliased(sql.column("code", f"m{place}"), f"m{place}") for place in range(len(asked.maps))]
-    rows = exp.select(*named, *sets, *values).from_(renamed)
+    rows = exp.select(*named, *sets, *values).from_(renamed, copy=False)
     for place, (name, handle) in enumerate(asked.maps):
         cell = comparable(sql.column(f"c{table.ordinal(name)}", "p"), types[name])
         on = exp.EQ(this=cell, expression=sql.column("value", f"m{place}"))
@@ -53,7 +57,9 @@ def row_patterns(
     groups = [sql.column(f"k{place}") for place in range(len(keys))] + [sql.column(one.alias) for one in sets]
     known = [exp.Count(this=sql.column(f"v{place}")) for place in range(len(values))]
     counted = [sql.aliased(one, name) for one, name in zip((sql.count_all(), *known), _names(len(values)), strict=True)]
-    found = connection.rows(exp.select(*groups, *counted).from_(shown).group_by(*(one.copy() for one in groups)))
+    found = connection.rows(
+        exp.select(*groups, *counted).from_(shown, copy=False).group_by(*(one.copy() for one in groups), copy=False)
+    )
     width, end = len(asked.by), len(groups)
     return tuple(
         RowPattern(tuple(line[:width]), _INSIDE[line[width]], line[end], tuple(line[end + 1 :]), tuple(line[width + 1 : end]))

@@ -29,7 +29,7 @@ def kept_links(connection: Connection, links: NDArray[np.int64]) -> str:
     """Keep pairs of a source row and a released row, (m, 2), in the database; return the name of their table."""
     given, name = connection.fresh("given"), connection.fresh("links")
     connection.register(given, {"s": np.ascontiguousarray(links[:, 0]), "o": np.ascontiguousarray(links[:, 1])})
-    connection.run(sql.create_table(name, exp.select(exp.Star()).from_(sql.table(given))))
+    connection.run(sql.create_table(name, exp.select(exp.Star()).from_(sql.table(given), copy=False)))
     connection.unregister(given)
     return name
 
@@ -38,7 +38,7 @@ def linked_rows(
     connection: Connection, source: Opened, released: Opened, links: str, columns: Sequence[str], *, shuffles: int, seed: int
 ) -> LinkedRows:
     """Count links whose released row agrees with the source row, as they are and with the source rows in random orders."""
-    (n_links,) = connection.row(exp.select(sql.count_all()).from_(sql.table(links)))
+    (n_links,) = connection.row(exp.select(sql.count_all()).from_(sql.table(links), copy=False))
     randomness = np.random.default_rng(seed)
     orders = [randomness.permutation(n_links) for _ in range(shuffles)]
     agree = np.ones(n_links, np.bool_)
@@ -61,5 +61,9 @@ def _agreeing(ours: NDArray[np.unsignedinteger], theirs: NDArray[np.unsignedinte
 def _linked_cells(connection: Connection, of: Opened, name: str, links: str, row: str) -> tuple[NDArray[Any], Any]:
     """Return (codes, dictionary) of one column over the rows of links; see :func:`privrelease.engine.duckdb.measuring.dictionaries.encoded`."""
     on = exp.EQ(this=sql.column(of.row_number, "t"), expression=sql.column(row, "l"))
-    rows = exp.select(sql.aliased(of.key(name, "t"), "c")).from_(sql.table(links, alias="l")).join(of.rows("t", True), on=on)
+    rows = (
+        exp.select(sql.aliased(of.key(name, "t"), "c"))
+        .from_(sql.table(links, alias="l"), copy=False)
+        .join(of.rows("t", True), on=on, copy=False)
+    )
     return encoded(connection.arrow(rows.order_by(sql.column("rowid", "l"))).column(0))

@@ -76,13 +76,13 @@ def laid(
             named += [sql.aliased(who if one == side else sql.cast(exp.null(), "VARCHAR"), f"p_{one}") for one in _SIDES]
             cells.append(who)
         named += [sql.aliased(sql.count_all() if one == side else sql.integer(0), f"n_{one}") for one in _SIDES]
-        rows = exp.select(*named).from_(of.rows("t", False))
+        rows = exp.select(*named).from_(of.rows("t", False), copy=False)
         parts.append(rows.group_by(*(cell.copy() for cell in cells)) if cells else rows)
     keys = [f"c{place}" for place in range(len(columns))]
     keys += [f"p_{side}" for side in _SIDES] if persons is not None else []
     cells = [sql.column(key, "b") for key in keys]
     sums = [sql.aliased(sql.cast(_sum(sql.column(f"n_{side}", "b")), "BIGINT"), f"n_{side}") for side in _SIDES]
-    both = exp.select(*cells, *sums).from_(exp.union(*parts, distinct=False).subquery("b"))
+    both = exp.select(*cells, *sums).from_(exp.union(*parts, distinct=False).subquery("b"), copy=False)
     table = connection.fresh("b")
     connection.run(sql.create_table(table, both.group_by(*(cell.copy() for cell in cells)) if cells else both))
     return SourceComparison(table, tuple(columns), persons is not None)
@@ -93,7 +93,9 @@ def patterns(connection: Connection, beside: SourceComparison, maskable: Sequenc
     kept = [_there(_cell(beside, name, "t")) for name in maskable]
     rows = _sum(sql.column("n_released", "t"))
     named = [sql.aliased(one, f"k{place}") for place, one in enumerate(kept)]
-    query = exp.select(*named, sql.aliased(sql.cast(rows, "BIGINT"), "n")).from_(sql.table(beside.handle, alias="t"))
+    query = exp.select(*named, sql.aliased(sql.cast(rows, "BIGINT"), "n")).from_(
+        sql.table(beside.handle, alias="t"), copy=False
+    )
     query = query.where(exp.GT(this=sql.column("n_released", "t"), expression=sql.integer(0)))
     block = connection.arrays(query.group_by(*(one.copy() for one in kept)) if kept else query)
     found = []
@@ -108,7 +110,7 @@ def beyond(
 ) -> ExcessRows:
     """Group by the columns and subtract."""
     names = [*fixed, *kept]
-    rows = exp.select().from_(sql.table(beside.handle, alias="t"))
+    rows = exp.select().from_(sql.table(beside.handle, alias="t"), copy=False)
     if kept:
         rows = rows.where(sql.all_of([_there(_cell(beside, name, "t")) for name in kept]))
     if others and names:
@@ -145,7 +147,12 @@ def _values_of(beside: SourceComparison, names: Sequence[str], kept: Sequence[st
     conditions += [_there(_cell(beside, name, "u")) for name in kept]
     conditions += [exp.Is(this=_cell(beside, name, "u"), expression=exp.null()) for name in others]
     named = [sql.aliased(_cell(beside, name, "u"), f"v{at}") for at, name in enumerate(names)]
-    return exp.select(*named).distinct().from_(sql.table(beside.handle, alias="u")).where(sql.all_of(conditions))
+    return (
+        exp.select(*named)
+        .distinct(copy=False)
+        .from_(sql.table(beside.handle, alias="u"), copy=False)
+        .where(sql.all_of(conditions), copy=False)
+    )
 
 
 class BesideQueries(ABC):

@@ -43,7 +43,7 @@ def contributions(connection: Connection, table: StagedTable, asked: TableQuery)
     known = [
         sql.when((exp.Is(this=one.copy(), expression=exp.null()), sql.integer(0)), otherwise=sql.integer(1)) for one in steps
     ]
-    source = exp.select().from_(sql.table(table.table))
+    source = exp.select().from_(sql.table(table.table), copy=False)
     if asked.where is not None:
         source = source.where(condition(asked.where, table))
     if person is None:
@@ -53,7 +53,7 @@ def contributions(connection: Connection, table: StagedTable, asked: TableQuery)
         alike = alike.from_(source.select(*named, *figures).subquery("rows")).group_by(*map(sql.column, entries))
         who = sql.aliased(exp.Window(this=sql.call("row_number")), "w")
         query: exp.Select = exp.select(*map(sql.column, (*entries, "j")), who, sql.aliased(sql.integer(1), "n")).from_(
-            alike.subquery("alike")
+            alike.subquery("alike"), copy=False
         )
     else:
         rank = exp.Window(this=sql.call("dense_rank"), order=exp.Order(expressions=[exp.Ordered(this=person)]))
@@ -99,10 +99,12 @@ def _alike(entries: exp.Select, keys: Sequence[str], figures: Sequence[str], *, 
         several = exp.GT(this=sql.column("t"), expression=sql.integer(1))
         by.append(sql.when((several, sql.column("w"))))
     first = [sql.aliased(exp.Min(this=sql.column("w")), "w"), sql.aliased(sql.count_all(), "j")]
-    alike = exp.select(sql.column("e"), *first).from_(own.subquery("own")).group_by(*by)
+    alike = exp.select(sql.column("e"), *first).from_(own.subquery("own"), copy=False).group_by(*by, copy=False)
     each = exp.select(sql.column("w"), sql.column("j"), sql.aliased(sql.call("unnest", sql.column("e")), "e"))
     parts = [sql.aliased(sql.call("struct_extract", sql.column("e"), sql.text(name)), name) for name in names]
-    return exp.select(sql.column("w"), sql.column("j"), *parts).from_(each.from_(alike.subquery("alike")).subquery("each"))
+    return exp.select(sql.column("w"), sql.column("j"), *parts).from_(
+        each.from_(alike.subquery("alike")).subquery("each"), copy=False
+    )
 
 
 def changed_contributions(connection: Connection, now: StagedTable, before: StagedTable, asked: TableQuery) -> Contributions:
@@ -125,7 +127,7 @@ def changed_contributions(connection: Connection, now: StagedTable, before: Stag
     ordered = exp.Order(expressions=[exp.Ordered(this=one.copy()) for one in who])
     rank = sql.aliased(exp.Window(this=sql.call("dense_rank"), order=ordered), "w")
     groups = [one.copy() for one in named]
-    query = exp.select(*(one.copy() for one in named), rank, *figures).from_(both)
+    query = exp.select(*(one.copy() for one in named), rank, *figures).from_(both, copy=False)
     block = connection.arrow(query.group_by(*groups) if groups else query)
     places = [_places(block.column(name), listed, others=False) for name, listed in zip(keys, asked.keys, strict=True)]
     inside = np.logical_and.reduce([place >= 0 for place in places])
@@ -157,7 +159,7 @@ def _signed(table: StagedTable, asked: TableQuery, sign: int) -> exp.Select:
     for i, one in enumerate(steps):
         missing = exp.Is(this=one.copy(), expression=exp.null())
         named.append(sql.aliased(sql.when((missing, sql.integer(0)), otherwise=sql.integer(1)), f"v{i}"))
-    source = exp.select(*named).from_(sql.table(table.table))
+    source = exp.select(*named).from_(sql.table(table.table), copy=False)
     return source if asked.where is None else source.where(condition(asked.where, table))
 
 

@@ -44,7 +44,7 @@ class _Rows:
     salt: int
 
     def select(self, *expressions: exp.Expr) -> exp.Select:
-        return exp.select(*expressions).from_(self.source.copy())
+        return exp.select(*expressions).from_(self.source.copy(), copy=False)
 
 
 def aggregates(
@@ -114,9 +114,15 @@ def bounded_rows(table: StagedTable, bounding: Bounding, unit: str, needed: list
     )
     columns = [sql.column(name) for name in dict.fromkeys((unit, *needed))]
     there = exp.Not(this=exp.Is(this=sql.column(unit), expression=exp.null()))
-    numbered = exp.select(*columns, sql.aliased(number, _ROW)).from_(sql.table(table.table)).where(there)
+    numbered = (
+        exp.select(*columns, sql.aliased(number, _ROW)).from_(sql.table(table.table), copy=False).where(there, copy=False)
+    )
     few = exp.LTE(this=sql.column(_ROW), expression=sql.integer(bounding.max_rows))
-    return exp.select(*(column.copy() for column in columns)).from_(numbered.subquery("numbered")).where(few)
+    return (
+        exp.select(*(column.copy() for column in columns))
+        .from_(numbered.subquery("numbered"), copy=False)
+        .where(few, copy=False)
+    )
 
 
 def _scan(connection: Connection, rows: _Rows, asked: list[Aggregate]) -> list[Aggregated]:
@@ -140,7 +146,7 @@ def _scan(connection: Connection, rows: _Rows, asked: list[Aggregate]) -> list[A
         )
     ]
     grouped = exp.select(*(sql.aliased(key.copy(), f"k{i}") for i, key in enumerate(keys)), *figures).from_(
-        source.subquery("r")
+        source.subquery("r"), copy=False
     )
     if keys:
         grouped = grouped.group_by(*(sql.column(f"k{i}") for i in range(len(keys))))
@@ -149,7 +155,7 @@ def _scan(connection: Connection, rows: _Rows, asked: list[Aggregate]) -> list[A
         return [_by_private_keys(connection, grouped, first)]
     shown = [sql.aliased(shown_key(key, f"k{i}"), f"k{i}") for i, key in enumerate(first.keys)]
     values = [sql.aliased(_told(measure, f"m{i}"), f"m{i}") for i, measure in enumerate(measures)]
-    dense = _dense(first, connection.arrow(exp.select(*shown, *values).from_(grouped.subquery("g"))), len(figures))
+    dense = _dense(first, connection.arrow(exp.select(*shown, *values).from_(grouped.subquery("g"), copy=False)), len(figures))
     result, taken = [], 0
     for one in asked:
         result.append(Aggregated(tuple(dense[taken : taken + len(one.measures)])))
@@ -162,7 +168,7 @@ def _by_private_keys(connection: Connection, grouped: exp.Select, asked: Aggrega
     width, figures = len(asked.keys), len(asked.measures)
     shown = [shown_key(key, f"k{i}") for i, key in enumerate(asked.keys)]
     names = [sql.column(f"m{i}") for i in range(figures)]
-    found = connection.rows(exp.select(*shown, *names).from_(grouped.subquery("g")))
+    found = connection.rows(exp.select(*shown, *names).from_(grouped.subquery("g"), copy=False))
     ordered = sorted(found, key=lambda row: row[:width])
     return Aggregated(
         tuple(_integers([int(row[width + i]) for row in ordered]) for i in range(figures)),
@@ -196,9 +202,9 @@ def _few_groups(source: exp.Select, rows: _Rows, keys: list[exp.Expr], most: int
         partition_by=[sql.column(rows.unit)],
         order=exp.Order(expressions=[exp.Ordered(this=one) for one in order]),
     )
-    ranked = exp.select(exp.Star(), sql.aliased(rank, "rank")).from_(source.subquery("p"))
+    ranked = exp.select(exp.Star(), sql.aliased(rank, "rank")).from_(source.subquery("p"), copy=False)
     few = exp.LTE(this=sql.column("rank"), expression=sql.integer(most))
-    return exp.select(exp.Star()).from_(ranked.subquery("ranked")).where(few)
+    return exp.select(exp.Star()).from_(ranked.subquery("ranked"), copy=False).where(few, copy=False)
 
 
 def _figure(measure: Measure, rows: _Rows, test: exp.Expr | None) -> exp.Expr:
@@ -275,10 +281,14 @@ def _by_steps(connection: Connection, rows: _Rows, source: exp.Select, keys: lis
     assert measure.column is not None
     steps = _filled(measure, rows.table)
     named = [*(sql.aliased(key.copy(), f"k{i}") for i, key in enumerate(keys)), sql.aliased(steps, "s")]
-    grouped = exp.select(*named, sql.aliased(exp.Count(this=exp.Star()), "n")).from_(source.subquery("r"))
+    grouped = exp.select(*named, sql.aliased(exp.Count(this=exp.Star()), "n")).from_(source.subquery("r"), copy=False)
     grouped = grouped.group_by(*(sql.column(f"k{i}") for i in range(len(keys))), sql.column("s"))
     shown = [sql.aliased(shown_key(key, f"k{i}"), f"k{i}") for i, key in enumerate(asked.keys)]
-    query = exp.select(*shown, sql.column("s"), sql.column("n")).from_(grouped.subquery("g")).order_by(sql.column("s"))
+    query = (
+        exp.select(*shown, sql.column("s"), sql.column("n"))
+        .from_(grouped.subquery("g"), copy=False)
+        .order_by(sql.column("s"), copy=False)
+    )
     block = connection.arrow(query)
     step, count = (np.asarray(block.column(name), dtype=np.int64) for name in ("s", "n"))
     if not keys:

@@ -38,10 +38,10 @@ def coded_rows(connection: Connection, table: StagedTable, bounding: Bounding, k
         unit = f"c{table.ordinal(bounding.unit)}"
         source = bounded_rows(table, bounding, unit, [f"c{place}" for place in places]).subquery("kept")
     named = [sql.aliased(key_of(key, table), f"k{i}") for i, key in enumerate(keys)]
-    grouped = exp.select(*named, sql.aliased(exp.Count(this=exp.Star()), "n")).from_(source)
+    grouped = exp.select(*named, sql.aliased(exp.Count(this=exp.Star()), "n")).from_(source, copy=False)
     grouped = grouped.group_by(*(exp.Literal.number(i + 1) for i in range(len(keys))))
     shown = [sql.aliased(shown_key(key, f"k{i}"), f"k{i}") for i, key in enumerate(keys)]
-    block = connection.arrow(exp.select(*shown, sql.column("n")).from_(grouped.subquery("g")))
+    block = connection.arrow(exp.select(*shown, sql.column("n")).from_(grouped.subquery("g"), copy=False))
     codes = np.empty((block.num_rows, len(keys)), np.int32)
     for i, key in enumerate(keys):
         codes[:, i] = places_of(key, block.column(f"k{i}"))
@@ -66,7 +66,10 @@ def divided(
     found = []
     for test in (exp.Not(this=exp.Paren(this=below)), below):
         name = connection.fresh("h")
-        connection.run(sql.create_table(name, exp.select(exp.Star()).from_(sql.table(table.table)).where(test)), [key])
-        (rows,) = connection.row(exp.select(sql.count_all()).from_(sql.table(name)))
+        connection.run(
+            sql.create_table(name, exp.select(exp.Star()).from_(sql.table(table.table), copy=False).where(test, copy=False)),
+            [key],
+        )
+        (rows,) = connection.row(exp.select(sql.count_all()).from_(sql.table(name), copy=False))
         found.append(replace(table, table=name, n_rows=int(rows), whole=False))
     return found[0], found[1]

@@ -66,7 +66,9 @@ def coding_of(connection: Connection, staged: StagedTable, ordinal: int) -> Codi
     stored = storage_type(staged.columns[ordinal])
     if stored in {"BIGINT", "BOOLEAN"}:
         number = column if stored == "BIGINT" else sql.cast(column, "BIGINT")
-        low, high = connection.row(exp.select(exp.Min(this=number.copy()), exp.Max(this=number.copy())).from_(_rows(staged)))
+        low, high = connection.row(
+            exp.select(exp.Min(this=number.copy()), exp.Max(this=number.copy())).from_(_rows(staged), copy=False)
+        )
         if low is None or high - low < _WIDEST_SPAN:
             least = sql.cast(sql.text(str(low or 0)), "BIGINT")
             code = sql.cast(exp.Paren(this=exp.Sub(this=number, expression=least)), "UBIGINT")
@@ -80,10 +82,17 @@ def coding_of(connection: Connection, staged: StagedTable, ordinal: int) -> Codi
     if not staged.few[ordinal]:
         return _by_rank(connection, staged, value)
     values = _distinct(connection, staged, value)  # -0.0 and 0.0 are one value
-    distinct = exp.select(sql.aliased(value.copy(), "v")).distinct().from_(_rows(staged)).where(_present(value))
+    distinct = (
+        exp.select(sql.aliased(value.copy(), "v"))
+        .distinct(copy=False)
+        .from_(_rows(staged), copy=False)
+        .where(_present(value), copy=False)
+    )
     type_ = connection.fresh("e")
     text = sql.cast(sql.column("v"), "VARCHAR")
-    connection.run(sql.create_enum(type_, exp.select(text).from_(distinct.subquery("d")).order_by(sql.column("v"))))
+    connection.run(
+        sql.create_enum(type_, exp.select(text).from_(distinct.subquery("d"), copy=False).order_by(sql.column("v"), copy=False))
+    )
     return Coding(_code_in_enumeration(sql.cast_enum(sql.cast(value.copy(), "VARCHAR"), type_)), len(values), values=values)
 
 
@@ -97,14 +106,19 @@ def _by_rank(connection: Connection, staged: StagedTable, value: exp.Expr) -> Co
     code = sql.when((_present(value), exp.Sub(this=rank, expression=sql.integer(1))))
     ranked = exp.select(sql.aliased(sql.column("rowid", "s"), "r"), sql.aliased(sql.cast(code, "UINTEGER"), "x"))
     side = connection.fresh("ranks")
-    rows = exp.select(sql.column("x")).from_(ranked.from_(_rows(staged)).subquery("ranked"))
+    rows = exp.select(sql.column("x")).from_(ranked.from_(_rows(staged)).subquery("ranked"), copy=False)
     connection.run(sql.create_table(side, rows.order_by(sql.column("r"))))
-    (most,) = connection.row(exp.select(exp.Max(this=sql.column("x"))).from_(sql.table(side)))
+    (most,) = connection.row(exp.select(exp.Max(this=sql.column("x"))).from_(sql.table(side), copy=False))
     return Coding(sql.cast(sql.column("x", side), "UBIGINT"), 0 if most is None else int(most) + 1, side)
 
 
 def _distinct(connection: Connection, staged: StagedTable, value: exp.Expr) -> pa.Array:
-    rows = exp.select(sql.aliased(value.copy(), "v")).distinct().from_(_rows(staged)).where(_present(value))
+    rows = (
+        exp.select(sql.aliased(value.copy(), "v"))
+        .distinct(copy=False)
+        .from_(_rows(staged), copy=False)
+        .where(_present(value), copy=False)
+    )
     return _one(connection.arrow(rows.order_by(sql.column("v"))).column(0).combine_chunks())
 
 

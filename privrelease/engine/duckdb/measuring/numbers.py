@@ -32,7 +32,7 @@ def number_counts(
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Return the finite values of a numeric column in ascending order and the rows of each."""
     number = sql.cast(of.cell(column, "t"), "DOUBLE")
-    return _by_value(connection, exp.select(sql.aliased(number, "x")).from_(of.rows("t", False)), most)
+    return _by_value(connection, exp.select(sql.aliased(number, "x")).from_(of.rows("t", False), copy=False), most)
 
 
 def number_distances(
@@ -42,20 +42,24 @@ def number_distances(
     before, after = (sql.cast(side.cell(column, alias), "DOUBLE") for side, alias in ((source, "s"), (released, "t")))
     apart = sql.call("abs", exp.Sub(this=after, expression=before))
     rows = joined(released, row_map, source).select(sql.aliased(apart, "x"))
-    found = exp.select(sql.column("x", "d")).from_(rows.subquery("d"))
+    found = exp.select(sql.column("x", "d")).from_(rows.subquery("d"), copy=False)
     return _by_value(connection, found.where(exp.GT(this=sql.column("x", "d"), expression=sql.integer(0))), most)
 
 
 def _by_value(connection: Connection, rows: exp.Select, most: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     x = sql.column("x", "r")
-    finite = exp.select(x).from_(rows.subquery("r")).where(sql.call("isfinite", x.copy()))
+    finite = exp.select(x).from_(rows.subquery("r"), copy=False).where(sql.call("isfinite", x.copy()), copy=False)
     values, counts = _arrays(connection, _counted(finite).limit(most + 1))
     if len(values) <= most:
         return values, counts
     ends = exp.select(sql.aliased(exp.Min(this=x.copy()), "low"), sql.aliased(exp.Max(this=x.copy()), "high"))
     ends = ends.from_(finite.subquery("r"))
     low, high = connection.row(ends)
-    placed = exp.select(sql.aliased(_step(most), "x")).from_(finite.subquery("r")).join(ends.subquery("e"), join_type="cross")
+    placed = (
+        exp.select(sql.aliased(_step(most), "x"))
+        .from_(finite.subquery("r"), copy=False)
+        .join(ends.subquery("e"), join_type="cross", copy=False)
+    )
     steps, counts = _arrays(connection, _counted(placed))
     share = steps / (most - 1)
     return low * (1 - share) + high * share, counts
@@ -74,7 +78,7 @@ def _step(most: int) -> exp.Expr:
 
 def _counted(rows: exp.Select) -> exp.Select:
     value = sql.column("x", "r")
-    counts = exp.select(sql.aliased(value, "v"), sql.aliased(sql.count_all(), "n")).from_(rows.subquery("r"))
+    counts = exp.select(sql.aliased(value, "v"), sql.aliased(sql.count_all(), "n")).from_(rows.subquery("r"), copy=False)
     return counts.group_by(value.copy()).order_by(value.copy())
 
 

@@ -122,7 +122,7 @@ def open_release(
         raise refusal(message, "D103", hint="the file is damaged or of another kind", location=Location(sink.label))
     names = [name for name, _ in found]
     check_header(names, (), sink.label, "drop")
-    (n_rows,) = connection.row(exp.select(sql.count_all()).from_(rows("f", False)))
+    (n_rows,) = connection.row(exp.select(sql.count_all()).from_(rows("f", False), copy=False))
     declared = {column.name: column.type for column in columns}
     types = tuple((name, _type_of(sink, name, kind, declared.get(name))) for name, kind in found)
     opened = Opened(rows, {name: name for name in names}, frozenset(), number, int(n_rows))

@@ -75,13 +75,13 @@ class Persons:
 def with_persons(of: Opened, persons: Persons | None) -> tuple[exp.Select, Expr | None]:
     """``FROM`` the rows, joined with the person of each where it is in the source; also the person's column."""
     if persons is None:
-        return exp.Select().from_(of.rows("t", False)), None
+        return exp.Select().from_(of.rows("t", False), copy=False), None
     return joined(of, persons.row_map, persons.source), persons.source.cell(persons.unit, "s")
 
 
 def joined(released: Opened, row_map: Path, source: Opened) -> exp.Select:
     """Every released row ``t`` next to its source row ``s``."""
-    rows = exp.Select().from_(released.rows("t", True))
+    rows = exp.Select().from_(released.rows("t", True), copy=False)
     on_output = exp.EQ(this=sql.column(released.row_number, "t"), expression=sql.column("output_row", "m"))
     on_source = exp.EQ(this=sql.column(source.row_number, "s"), expression=sql.column("source_row", "m"))
     rows = rows.join(scan_parquet([row_map], alias="m"), on=on_output, join_type="inner")
@@ -101,7 +101,7 @@ def size_histogram(
     if person is not None:
         named = [sql.aliased(key, f"g{place}") for place, key in enumerate(keys)]
         base = base.select(*named, sql.aliased(person, "person")).distinct()
-        base = exp.Select().from_(base.subquery("pairs"))
+        base = exp.Select().from_(base.subquery("pairs"), copy=False)
         keys = [sql.column(f"g{place}", "pairs") for place in range(len(columns))]
     all_missing = sql.all_of([exp.Is(this=key.copy(), expression=exp.null()) for key in keys])
     sizes = base.select(
@@ -111,9 +111,9 @@ def size_histogram(
         sizes = sizes.group_by(*keys)
     counts = (
         exp.select(sql.column("apart"), sql.column("n"), sql.aliased(sql.count_all(), "j"))
-        .from_(sizes.subquery("classes"))
-        .group_by(sql.column("apart"), sql.column("n"))
-        .order_by(sql.column("apart"), sql.column("n"))
+        .from_(sizes.subquery("classes"), copy=False)
+        .group_by(sql.column("apart"), sql.column("n"), copy=False)
+        .order_by(sql.column("apart"), sql.column("n"), copy=False)
     )
     block = connection.arrays(counts)
     apart = np.asarray(block["apart"], np.bool_)
@@ -166,11 +166,19 @@ def _value_sizes(
     rows = base.select(*named, *([] if person is None else [sql.aliased(person, "person")]))
     keys = [sql.column("place"), sql.column("cell")]
     if person is not None:
-        rows = exp.select(*(key.copy() for key in keys), sql.column("person")).distinct().from_(rows.subquery("cells"))
+        rows = (
+            exp.select(*(key.copy() for key in keys), sql.column("person"))
+            .distinct(copy=False)
+            .from_(rows.subquery("cells"), copy=False)
+        )
     there = exp.Not(this=exp.Is(this=sql.column("cell"), expression=exp.null()))
-    sizes = exp.select(sql.column("place"), sql.aliased(sql.count_all(), "n")).from_(rows.subquery("pairs")).where(there)
+    sizes = (
+        exp.select(sql.column("place"), sql.aliased(sql.count_all(), "n"))
+        .from_(rows.subquery("pairs"), copy=False)
+        .where(there, copy=False)
+    )
     by = [sql.column("place"), sql.column("n")]
-    counts = exp.select(*by, sql.aliased(sql.count_all(), "j")).from_(sizes.group_by(*keys).subquery("classes"))
+    counts = exp.select(*by, sql.aliased(sql.count_all(), "j")).from_(sizes.group_by(*keys).subquery("classes"), copy=False)
     block = connection.arrays(counts.group_by(*(one.copy() for one in by)).order_by(*(one.copy() for one in by)))
     place, n, j = (np.asarray(block[name], np.int64) for name in ("place", "n", "j"))
     return [SizeHistogram(n[place == one], j[place == one]) for one in range(len(columns))]
@@ -178,7 +186,7 @@ def _value_sizes(
 
 def _residual_rows(connection: Connection, of: Opened, columns: Sequence[str]) -> int:
     missing = sql.all_of([exp.Is(this=of.key(name, "t"), expression=exp.null()) for name in columns])
-    return int(connection.row(exp.select(sql.count_all(where=missing)).from_(of.rows("t", False)))[0])
+    return int(connection.row(exp.select(sql.count_all(where=missing)).from_(of.rows("t", False), copy=False))[0])
 
 
 # class tables
@@ -192,7 +200,7 @@ def _groups(connection: Connection, of: Opened, columns: Sequence[str]) -> Any: 
     """Groups by the stored keys; enumerations stay dictionaries."""
     keys = [of.key(name, "t") for name in columns]
     named = [sql.aliased(key, f"g{place}") for place, key in enumerate(keys)]
-    groups = exp.select(*named, sql.aliased(sql.count_all(), "n")).from_(of.rows("t", False))
+    groups = exp.select(*named, sql.aliased(sql.count_all(), "n")).from_(of.rows("t", False), copy=False)
     return connection.arrow(groups.group_by(*(key.copy() for key in keys)) if keys else groups)
 
 
@@ -276,12 +284,18 @@ def value_pairs(
         connection.run(sql.create_table(both, joined(released, row_map, source).select(*cells)))
         for place, name in enumerate(some):
             keys = [sql.column(f"{alias}{place}", "p") for alias in "st"]
-            counted = exp.select(*keys, sql.aliased(sql.count_all(), "n")).from_(sql.table(both, alias="p")).group_by(*keys)
+            counted = (
+                exp.select(*keys, sql.aliased(sql.count_all(), "n"))
+                .from_(sql.table(both, alias="p"), copy=False)
+                .group_by(*keys, copy=False)
+            )
             shown = [
                 sql.cast(sql.column(f"{alias}{place}"), "VARCHAR") if name in of.texts else sql.column(f"{alias}{place}")
                 for of, alias in ((source, "s"), (released, "t"))
             ]
-            for block in connection.side_blocks(exp.select(*shown, sql.column("n")).from_(counted.subquery("c")), _PAIRS):
+            for block in connection.side_blocks(
+                exp.select(*shown, sql.column("n")).from_(counted.subquery("c"), copy=False), _PAIRS
+            ):
                 yield ValuePairs(name, block.column(0), block.column(1), np.asarray(block.column(2), np.int64))
         connection.drop("TABLE", both)
 
@@ -310,10 +324,10 @@ def value_rows(connection: Connection, of: Opened, column: str) -> Iterator[Valu
         yield ValueRows(*of.counts[column])
         return
     cell = of.key(column, "t")
-    counted = exp.select(sql.aliased(cell, "v"), sql.aliased(sql.count_all(), "n")).from_(of.rows("t", False))
+    counted = exp.select(sql.aliased(cell, "v"), sql.aliased(sql.count_all(), "n")).from_(of.rows("t", False), copy=False)
     known = counted.where(exp.Not(this=exp.Is(this=cell.copy(), expression=exp.null()))).group_by(cell.copy())
     value = sql.cast(sql.column("v"), "VARCHAR") if column in of.texts else sql.column("v")
-    for block in connection.side_blocks(exp.select(value, sql.column("n")).from_(known.subquery("c")), _PAIRS):
+    for block in connection.side_blocks(exp.select(value, sql.column("n")).from_(known.subquery("c"), copy=False), _PAIRS):
         yield ValueRows(block.column(0), np.asarray(block.column(1), np.int64))
 
 
@@ -351,16 +365,16 @@ def unsorted_rows(connection: Connection, released: Opened) -> int:
         keys += [released.key(name, "t"), sql.text("ASC NULLS LAST")]
     row = sql.column(released.row_number, "t")
     ordered = exp.select(sql.aliased(sql.call("create_sort_key", *keys), "k"), sql.aliased(row, "r")).from_(
-        released.rows("t", True)
+        released.rows("t", True), copy=False
     )
     before = [
         sql.aliased(exp.Window(this=sql.call("lag", sql.column(name))), f"{name}0") for name in ("k", "r")
     ]  # over the rows as they are scanned, without a sort
-    pairs = exp.select(sql.column("k"), sql.column("r"), *before).from_(ordered.subquery("ordered"))
+    pairs = exp.select(sql.column("k"), sql.column("r"), *before).from_(ordered.subquery("ordered"), copy=False)
     behind = exp.LT(this=sql.column("k"), expression=sql.column("k0"))
     apart = exp.NEQ(this=sql.column("r"), expression=exp.Add(this=sql.column("r0"), expression=sql.integer(1)))
     unsorted, strayed = connection.row(
-        exp.select(sql.count_all(where=behind), sql.count_all(where=apart)).from_(pairs.subquery("pairs"))
+        exp.select(sql.count_all(where=behind), sql.count_all(where=apart)).from_(pairs.subquery("pairs"), copy=False)
     )
     if strayed:
         message = "the engine did not scan a file in the order of its rows"

@@ -102,7 +102,7 @@ def classes(
 def _without_missing(connection: Connection, staged: StagedTable, columns: Sequence[str]) -> list[bool]:
     """Return of each column whether every row has a value in it."""
     values = [exp.Count(this=sql.column(f"c{staged.ordinal(name)}")) for name in columns]
-    rows, *known = connection.row(exp.select(sql.count_all(), *values).from_(sql.table(staged.table)))
+    rows, *known = connection.row(exp.select(sql.count_all(), *values).from_(sql.table(staged.table), copy=False))
     return [one == rows for one in known]
 
 
@@ -125,8 +125,12 @@ def _from_one(columns: Sequence[tuple[Coding, Field, bool]]) -> exp.Expr:
 def _distinct_tuples(staged: StagedTable, cells: Sequence[exp.Expr], keyed: Sequence[exp.Expr]) -> exp.Select:
     """Select the keys of distinct tuples of enumerations with their rows ``n``: their codes are packed once for each, not for each row."""
     named = [*cells, sql.aliased(sql.count_all(), "n")]
-    rows = exp.select(*named).from_(sql.table(staged.table, alias="s")).group_by(*(cell.copy() for cell in cells))
-    return exp.select(*(key.copy() for key in keyed), sql.column("n", "s")).from_(rows.subquery("s"))
+    rows = (
+        exp.select(*named)
+        .from_(sql.table(staged.table, alias="s"), copy=False)
+        .group_by(*(cell.copy() for cell in cells), copy=False)
+    )
+    return exp.select(*(key.copy() for key in keyed), sql.column("n", "s")).from_(rows.subquery("s"), copy=False)
 
 
 _Pairs: TypeAlias = (
@@ -153,7 +157,11 @@ def _of_person(staged: StagedTable, weight: str | None, keys: str, groups: str, 
     lists = [listed(number.copy(), "c"), listed(sql.column("n", "a"), "n")]
     lists += [] if weight is None else [listed(sql.column("w", "a"), "w")]
     on = sql.all_of([exp.EQ(this=sql.column(word, "a"), expression=sql.column(word, "g")) for word in words])
-    rows = exp.select(sql.column("p", "a"), *lists).from_(pairs.subquery("a")).join(sql.table(groups, alias="g"), on=on)
+    rows = (
+        exp.select(sql.column("p", "a"), *lists)
+        .from_(pairs.subquery("a"), copy=False)
+        .join(sql.table(groups, alias="g"), on=on, copy=False)
+    )
     return rows.group_by(sql.column("p", "a"))
 
 
@@ -169,13 +177,19 @@ def _kinds(connection: Connection, of_person: exp.Select) -> tuple[str, _Pairs, 
         sql.aliased(sql.call("list", p.copy()), "who"),
     ]
     kinds, persons = connection.fresh("kinds"), connection.fresh("persons")
-    alike = exp.select(*lists, *figures).from_(of_person.subquery("persons")).group_by(*(one.copy() for one in lists))
+    alike = (
+        exp.select(*lists, *figures)
+        .from_(of_person.subquery("persons"), copy=False)
+        .group_by(*(one.copy() for one in lists), copy=False)
+    )
     connection.run(sql.create_table(kinds, alike.order_by(sql.column("first"))))
     try:
         who = sql.aliased(sql.call("unnest", sql.column("who")), "p")
         number = sql.aliased(sql.cast(sql.column("rowid"), "UINTEGER"), "kind")
-        connection.run(sql.create_table(persons, exp.select(who, number).from_(sql.table(kinds))))
-        block = connection.arrow(exp.select(*(one.copy() for one in lists), sql.column("j")).from_(sql.table(kinds)))
+        connection.run(sql.create_table(persons, exp.select(who, number).from_(sql.table(kinds), copy=False)))
+        block = connection.arrow(
+            exp.select(*(one.copy() for one in lists), sql.column("j")).from_(sql.table(kinds), copy=False)
+        )
     finally:
         connection.drop("TABLE", kinds)
     flat = {one.name: block.column(one.name).combine_chunks() for one in lists}
@@ -195,9 +209,13 @@ def _grouped(
     columns = [sql.column(one) for one in by]
     rows = distinct
     if rows is None:
-        rows = exp.select(*columns, sql.aliased(sql.count_all(), "n")).from_(sql.table(keys)).group_by(*columns)
+        rows = (
+            exp.select(*columns, sql.aliased(sql.count_all(), "n"))
+            .from_(sql.table(keys), copy=False)
+            .group_by(*columns, copy=False)
+        )
     connection.run(sql.create_table(name, rows.order_by(*columns)))
-    return name, connection.arrays(exp.select(exp.Star()).from_(sql.table(name)))
+    return name, connection.arrays(exp.select(exp.Star()).from_(sql.table(name), copy=False))
 
 
 def _person(connection: Connection, staged: StagedTable, unit: str, cache: dict[int, Coding]) -> Coding:
@@ -206,7 +224,7 @@ def _person(connection: Connection, staged: StagedTable, unit: str, cache: dict[
     name = sql.column(f"c{staged.ordinal(unit)}")
     missing = int(
         connection.row(
-            exp.select(sql.count_all(where=exp.Is(this=name, expression=exp.null()))).from_(sql.table(staged.table))
+            exp.select(sql.count_all(where=exp.Is(this=name, expression=exp.null()))).from_(sql.table(staged.table), copy=False)
         )[0]
     )
     if missing:

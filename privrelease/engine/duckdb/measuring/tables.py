@@ -34,17 +34,23 @@ def table_cells(connection: Connection, table: StagedTable, asked: TableQuery) -
     if asked.unit is None:
         twice = [sql.aliased(sql.call("count", sql.column(f"x{i}")), f"w{i}") for i in range(len(asked.sums))]
         figures = [*keys, *grouping, rows, persons, *sums, *known, *twice, *_largest(asked)]
-        grouped = exp.select(*figures).from_(listed).group_by(_grouping_sets(keys, [], asked))
+        grouped = exp.select(*figures).from_(listed, copy=False).group_by(_grouping_sets(keys, [], asked), copy=False)
     else:
         unit = sql.column("u")
         one = (
-            exp.select(*keys, unit, *grouping, rows, *sums, *known).from_(listed).group_by(_grouping_sets(keys, [unit], asked))
+            exp.select(*keys, unit, *grouping, rows, *sums, *known)
+            .from_(listed, copy=False)
+            .group_by(_grouping_sets(keys, [unit], asked), copy=False)
         )
         all_rows = sql.aliased(exp.Sum(this=sql.column("n")), "n")
         values = [sql.aliased(exp.Sum(this=sql.column(f"v{i}")), f"v{i}") for i in range(len(asked.sums))]
         holders = [sql.aliased(sql.call("count", sql.column(f"x{i}")), f"w{i}") for i in range(len(asked.sums))]
         figures = [*keys, *marks, all_rows, persons, *sums, *values, *holders, *_largest(asked)]
-        grouped = exp.select(*_copies(figures)).from_(one.subquery("persons")).group_by(*_copies([*keys, *marks]))
+        grouped = (
+            exp.select(*_copies(figures))
+            .from_(one.subquery("persons"), copy=False)
+            .group_by(*_copies([*keys, *marks]), copy=False)
+        )
     return _cells(connection, table, asked, grouped)
 
 
@@ -86,7 +92,7 @@ def _listed(table: StagedTable, asked: TableQuery) -> exp.Select:
     if asked.unit is not None:
         columns.append(sql.aliased(sql.column(f"c{table.ordinal(asked.unit)}"), "u"))
     columns += [sql.aliased(steps_of(table, name), f"x{i}") for i, name in enumerate(asked.sums)]
-    return exp.select(*columns).from_(sql.table(table.table)).where(*tests)
+    return exp.select(*columns).from_(sql.table(table.table), copy=False).where(*tests, copy=False)
 
 
 def _key(table: StagedTable, name: str) -> exp.Expr:
@@ -138,10 +144,10 @@ def _several(connection: Connection, table: StagedTable, asked: TableQuery) -> C
         *(sql.aliased(exp.Sum(this=sql.column(f"x{i}")), f"x{i}") for i in sums),
         *(sql.aliased(sql.call("count", sql.column(f"x{i}")), f"v{i}") for i in sums),
     ]
-    one = exp.select(*_copies([*keys, unit]), *figures).from_(_listed(table, asked).subquery("r"))
+    one = exp.select(*_copies([*keys, unit]), *figures).from_(_listed(table, asked).subquery("r"), copy=False)
     one = one.group_by(*_copies([*keys, unit]))
     all_rows = exp.Window(this=exp.Sum(this=sql.column("n")), partition_by=[unit.copy()])
-    counted = exp.select(exp.Star(), sql.aliased(all_rows, "rows_of_one")).from_(one.subquery("persons"))
+    counted = exp.select(exp.Star(), sql.aliased(all_rows, "rows_of_one")).from_(one.subquery("persons"), copy=False)
     rank = exp.Window(this=sql.call("dense_rank"), order=exp.Order(expressions=[exp.Ordered(this=unit.copy())]))
     named = [
         *(sql.aliased(sql.cast(key, "BIGINT"), f"k{place}") for place, key in enumerate(_copies(keys))),
@@ -150,7 +156,7 @@ def _several(connection: Connection, table: StagedTable, asked: TableQuery) -> C
         *(sql.aliased(sql.cast(sql.call("coalesce", sql.column(f"x{i}"), sql.integer(0)), "BIGINT"), f"x{i}") for i in sums),
     ]
     more = exp.GT(this=sql.column("rows_of_one"), expression=sql.integer(1))
-    block = connection.arrow(exp.select(*named).from_(counted.subquery("counted")).where(more))
+    block = connection.arrow(exp.select(*named).from_(counted.subquery("counted"), copy=False).where(more, copy=False))
 
     def column(name: str) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
         return np.asarray(block.column(name).cast("int64"))

@@ -57,4 +57,6 @@ def damage_of(connection: Connection, source: TableSource, read: Callable[[Conne
 
 def _every_cell(raw: Raw) -> exp.Expr:
     """A query that must look at every cell and holds none."""
-    return exp.select(sql.call("bit_xor", sql.call("hash", *(cell.copy() for cell in raw.cells)))).from_(raw.rows.copy())
+    return exp.select(sql.call("bit_xor", sql.call("hash", *(cell.copy() for cell in raw.cells)))).from_(
+        raw.rows.copy(), copy=False
+    )

@@ -101,7 +101,7 @@ def load_csv(
     fields = [f"x{place}" for place in range(len(names))]
     scan = sql.read_csv(str(path), fields, delimiter=format_.delimiter, quote=format_.quote, quoted_missing=quoted_missing)
     cells = [sql.aliased(sql.column(fields[place]), f"c{to}") for to, place in enumerate(wanted)]
-    rows = exp.select(*cells).from_(scan)
+    rows = exp.select(*cells).from_(scan, copy=False)
     statement = sql.create_table(into, rows) if first else exp.Insert(this=sql.table(into), expression=rows)
     failed = connection.attempt(statement)
     if failed is not None:

@@ -65,11 +65,11 @@ def enumerations(
             coded[i] = connection.fresh("e")
             cells[i] = seen.cells
             values = (
-                _values(raw, conversions, i).distinct()
+                _values(raw, conversions, i).distinct(copy=False)
                 if stored is None
-                else exp.select(sql.column("v")).from_(sql.table(stored))
+                else exp.select(sql.column("v")).from_(sql.table(stored), copy=False)
             )
-            connection.run(sql.create_enum(str(coded[i]), values.order_by(sql.column("v"))))
+            connection.run(sql.create_enum(str(coded[i]), values.order_by(sql.column("v"), copy=False)))
         few[i] = coded[i] is not None
         if stored is not None:
             connection.drop("TABLE", stored)
@@ -107,7 +107,7 @@ def _glance(
         figures = [
             figure for i in some for figure in (exp.Count(this=sql.column(f"p{i}")), *_figures(sql.column(f"p{i}"), source, i))
         ]
-        counts = connection.row(exp.select(*figures).from_(present_cells(raw, conversions, some)))
+        counts = connection.row(exp.select(*figures).from_(present_cells(raw, conversions, some), copy=False))
         found |= {i: _Texts(*map(int, counts[3 * at : 3 * at + 3])) for at, i in enumerate(some)}
     return found
 
@@ -116,7 +116,11 @@ def _values(raw: Raw, conversions: list[Conversion], place: int) -> exp.Select:
     """Select the present cells of a column as ``v``."""
     cell = sql.column(f"p{place}")
     rows = present_cells(raw, conversions, [place])
-    return exp.select(sql.aliased(cell, "v")).from_(rows).where(exp.Not(this=exp.Is(this=cell.copy(), expression=exp.null())))
+    return (
+        exp.select(sql.aliased(cell, "v"))
+        .from_(rows, copy=False)
+        .where(exp.Not(this=exp.Is(this=cell.copy(), expression=exp.null())), copy=False)
+    )
 
 
 def _stored(
@@ -127,12 +131,12 @@ def _stored(
     n: exp.Expr = exp.Sum(this=sql.column("n"))
     if conversions[place].present.key == "column":  # a reader knows how many cells it gives as they are
         rows = present_cells(raw, conversions, [place])
-        distinct, n = there.distinct(), exp.select(exp.Count(this=cell.copy())).from_(rows).subquery()
+        distinct, n = there.distinct(), exp.select(exp.Count(this=cell.copy())).from_(rows, copy=False).subquery(copy=False)
     else:
         distinct = there.select(sql.aliased(sql.count_all(), "n")).group_by(cell)
     connection.run(sql.create_table(into, distinct))
     figures = [sql.count_all(), n, *_figures(sql.column("v"), source, place)]
-    n_values, n_cells, n_nul, n_unlike = connection.row(exp.select(*figures).from_(sql.table(into)))
+    n_values, n_cells, n_nul, n_unlike = connection.row(exp.select(*figures).from_(sql.table(into), copy=False))
     return _Texts(int(n_cells or 0), int(n_nul), int(n_unlike), int(n_values))
 
 
@@ -144,8 +148,12 @@ def _few(connection: Connection, raw: Raw, conversions: list[Conversion]) -> tup
     """
     n_rows = raw.n_rows
     if n_rows is None:
-        some = exp.select(sql.aliased(sql.integer(1), "one")).from_(raw.rows.copy()).limit(_SAMPLES[0][1] + 1)
-        (n_rows,) = connection.row(exp.select(sql.count_all()).from_(some.subquery("some")))
+        some = (
+            exp.select(sql.aliased(sql.integer(1), "one"))
+            .from_(raw.rows.copy(), copy=False)
+            .limit(_SAMPLES[0][1] + 1, copy=False)
+        )
+        (n_rows,) = connection.row(exp.select(sql.count_all()).from_(some.subquery("some"), copy=False))
     if n_rows <= _SAMPLES[0][1]:
         return [True] * len(conversions), n_rows <= MOST_CODED
     few = [False] * len(conversions)
@@ -154,7 +162,7 @@ def _few(connection: Connection, raw: Raw, conversions: list[Conversion]) -> tup
         for start in range(0, len(open_), COUNTED_TOGETHER):
             places = open_[start : start + COUNTED_TOGETHER]
             numbers = [exp.Count(this=exp.Distinct(expressions=[sql.column(f"p{i}")])) for i in places]
-            counts = connection.row(exp.select(*numbers).from_(present_cells(raw, conversions, places, rows=rows)))
+            counts = connection.row(exp.select(*numbers).from_(present_cells(raw, conversions, places, rows=rows), copy=False))
             for i, count in zip(places, counts, strict=True):
                 few[i] = count <= most
         open_ = [i for i in open_ if not few[i]]
@@ -163,5 +171,7 @@ def _few(connection: Connection, raw: Raw, conversions: list[Conversion]) -> tup
 
 def present_cells(raw: Raw, conversions: list[Conversion], places: Iterable[int], *, rows: int | None = None) -> exp.Subquery:
     """Return the present cells of some columns as ``p{i}``, of all rows or the first ``rows``."""
-    cells = exp.select(*(sql.aliased(conversions[i].present.copy(), f"p{i}") for i in places)).from_(raw.rows.copy())
-    return (cells if rows is None else cells.limit(rows)).subquery("present")
+    cells = exp.select(*(sql.aliased(conversions[i].present.copy(), f"p{i}") for i in places)).from_(
+        raw.rows.copy(), copy=False
+    )
+    return (cells if rows is None else cells.limit(rows, copy=False)).subquery("present", copy=False)

@@ -35,10 +35,12 @@ def plain_form(text: exp.Expr, *, person: bool) -> exp.Expr:
 def look_alike(connection: Connection, column: Column, values: str, n_values: int, *, person: bool) -> Finding | None:
     """Return the warning of a table ``values`` of ``n_values`` distinct texts of which some look alike; None where no two do."""
     alike = plain_form(sql.column("v"), person=person)
-    (merged,) = connection.row(exp.select(exp.Count(this=exp.Distinct(expressions=[alike]))).from_(sql.table(values)))
+    (merged,) = connection.row(
+        exp.select(exp.Count(this=exp.Distinct(expressions=[alike]))).from_(sql.table(values), copy=False)
+    )
     if merged == n_values:
         return None
-    form = exp.select(sql.aliased(alike.copy(), "a"), sql.aliased(sql.count_all(), "n")).from_(sql.table(values))
+    form = exp.select(sql.aliased(alike.copy(), "a"), sql.aliased(sql.count_all(), "n")).from_(sql.table(values), copy=False)
     several = exp.select(sql.call("coalesce", exp.Sum(this=sql.column("n")), sql.integer(0)), sql.count_all())
     several = several.from_(form.group_by(sql.column("a")).subquery("forms"))
     (many, few) = connection.row(several.where(exp.GT(this=sql.column("n"), expression=sql.integer(1))))

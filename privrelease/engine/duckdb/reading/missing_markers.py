@@ -52,7 +52,7 @@ def without_marks(
         for place, name in enumerate(of.names)
     ]
     table = connection.fresh("u")
-    connection.run(sql.create_table(table, exp.select(*cells).from_(of.rows("t", False))))
+    connection.run(sql.create_table(table, exp.select(*cells).from_(of.rows("t", False), copy=False)))
     return replace(
         of,
         rows=lambda alias, _: sql.table(table, alias=alias),

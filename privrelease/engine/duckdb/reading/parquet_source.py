@@ -31,11 +31,11 @@ def scan_parquet(paths: Sequence[Path], *, alias: str | None = None, row_numbers
 def parquet_columns(connection: Connection, path: Path) -> list[tuple[str, str]] | None:
     """Return (name, DuckDB type) of the columns as the file names them; None where it is no Parquet file."""
     schema = sql.scan("parquet_schema", [sql.text(str(path))])
-    names = exp.select(sql.column("name"), sql.column("num_children")).from_(schema)
-    scan = exp.select(exp.Star()).from_(scan_parquet([path]))
+    names = exp.select(sql.column("name"), sql.column("num_children")).from_(schema, copy=False)
+    scan = exp.select(exp.Star()).from_(scan_parquet([path]), copy=False)
     if (
         connection.attempt(names) is not None
-        or connection.attempt(exp.select("*").from_(scan.subquery("s")).limit(0)) is not None
+        or connection.attempt(exp.select("*").from_(scan.subquery("s"), copy=False).limit(0, copy=False)) is not None
     ):
         return None
     leaves = _top_level(connection.rows(names))
@@ -81,7 +81,7 @@ def read_parquet(connection: Connection, source: TableSource) -> Raw:
     def place(row: int, ordinal: int) -> tuple[Location, str]:
         left = row
         for file in files:
-            (rows,) = connection.row(exp.select(sql.count_all()).from_(scan_parquet([file.path])))
+            (rows,) = connection.row(exp.select(sql.count_all()).from_(scan_parquet([file.path]), copy=False))
             if left < rows:
                 return Location(file.label), f" (row {left + 1})"
             left -= rows

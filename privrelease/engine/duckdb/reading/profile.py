@@ -92,7 +92,7 @@ def tables_of(path: Path, kind: SourceKind) -> tuple[str, ...]:
     if kind is SourceKind.SQLITE:
         try:
             with contextlib.closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as database:
-                listed = exp.select(sql.column("name")).from_(sql.table("sqlite_master"))
+                listed = exp.select(sql.column("name")).from_(sql.table("sqlite_master"), copy=False)
                 wanted = sql.one_of(sql.column("type"), ("table", "view"))
                 found = [str(row[0]) for row in database.execute(listed.where(wanted).sql(dialect="sqlite"))]
         except sqlite3.Error:
@@ -109,8 +109,8 @@ def tables_of(path: Path, kind: SourceKind) -> tuple[str, ...]:
             for function, name in (("duckdb_tables", "table_name"), ("duckdb_views", "view_name"))
             for row in connection.rows(
                 exp.select(sql.column(name))
-                .from_(sql.scan(function, []))
-                .where(exp.and_(own, exp.EQ(this=sql.column("schema_name"), expression=sql.text("main"))))
+                .from_(sql.scan(function, []), copy=False)
+                .where(exp.and_(own, exp.EQ(this=sql.column("schema_name"), expression=sql.text("main"))), copy=False)
             )
         ]
     finally:
@@ -129,7 +129,9 @@ def columns_of_table(path: Path, kind: SourceKind, table: str) -> tuple[tuple[st
     found: list[tuple[str, str]] | None
     if kind is SourceKind.SQLITE:
         with contextlib.closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as database:
-            listed = exp.select(sql.column("name"), sql.column("type")).from_(sql.scan("pragma_table_info", [sql.text(table)]))
+            listed = exp.select(sql.column("name"), sql.column("type")).from_(
+                sql.scan("pragma_table_info", [sql.text(table)]), copy=False
+            )
             found = [(str(name), str(physical).upper()) for name, physical in database.execute(listed.sql(dialect="sqlite"))]
     else:
         connection = Connection(EngineSettings(threads=1, readable=(path.resolve().parent,)))
@@ -156,9 +158,9 @@ def profile_file(path: Path, kind: SourceKind, format_: FileFormat, table: str |
         raw = _READERS[kind](connection, source)
         first = connection.fresh("first")
         cells = [sql.aliased(sql.cast(cell.copy(), "TEXT"), f"c{place}") for place, cell in enumerate(raw.cells)]
-        connection.run(sql.create_table(first, exp.select(*cells).from_(raw.rows.copy()).limit(_ROWS)))
+        connection.run(sql.create_table(first, exp.select(*cells).from_(raw.rows.copy(), copy=False).limit(_ROWS, copy=False)))
         whole = _n_rows(connection, raw) <= _ROWS
-        (rows,) = connection.row(exp.select(sql.count_all()).from_(sql.table(first)))
+        (rows,) = connection.row(exp.select(sql.count_all()).from_(sql.table(first), copy=False))
         found = tuple(_profile(connection, first, place, name, kind_) for place, (name, kind_) in enumerate(columns))
         if raw.close is not None:
             raw.close()
@@ -168,14 +170,14 @@ def profile_file(path: Path, kind: SourceKind, format_: FileFormat, table: str |
 
 
 def _n_rows(connection: Connection, raw: Raw) -> int:
-    return int(connection.row(exp.select(sql.count_all()).from_(raw.rows.copy()))[0])
+    return int(connection.row(exp.select(sql.count_all()).from_(raw.rows.copy(), copy=False))[0])
 
 
 def _profile(connection: Connection, table: str, place: int, name: str, declared: ColumnType | None) -> ColumnProfile:
     """Count what a column holds: each distinct value is tried once, as often as it occurs."""
     values = connection.fresh("values")
     counted_values = [sql.aliased(sql.column(f"c{place}"), "v"), sql.aliased(sql.count_all(), "n")]
-    groups = exp.select(*counted_values).from_(sql.table(table)).group_by(sql.column(f"c{place}"))
+    groups = exp.select(*counted_values).from_(sql.table(table), copy=False).group_by(sql.column(f"c{place}"), copy=False)
     connection.run(sql.create_table(values, groups))
     cell = sql.column("v")
     trimmed = sql.call("trim", cell)
@@ -188,7 +190,7 @@ def _profile(connection: Connection, table: str, place: int, name: str, declared
     tests += [(form, _parses(trimmed, form)) for form in (*DATES, *DATETIMES)]
     figures = [_rows_where(filled), _rows_where(mark), sql.count_all(where=filled.copy()), _most_rows(filled)]
     figures += [_rows_where(exp.and_(filled.copy(), test)) for _, test in tests]
-    n_filled, n_marks, distinct, most, *fits = connection.row(exp.select(*figures).from_(sql.table(values)))
+    n_filled, n_marks, distinct, most, *fits = connection.row(exp.select(*figures).from_(sql.table(values), copy=False))
     connection.drop("TABLE", values)
     counted = {form: int(number) for (form, _), number in zip(tests, fits, strict=True)}
     return ColumnProfile(name, int(n_filled), int(n_marks), int(distinct), int(most), counted, declared)

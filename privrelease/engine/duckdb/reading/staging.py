@@ -80,7 +80,7 @@ def stage(connection: Connection, source: TableSource, raw: Raw, *, any_digits: 
     values = [sql.aliased(_stored(source.columns[i], one, coded[i], i), f"c{i}") for i, one in enumerate(conversions)]
     _store(connection, raw, conversions, values, name)
     codes = [exp.Count(this=sql.column(f"c{i}")) for i in cells]
-    rows, *stored = connection.row(exp.select(sql.count_all(), *codes).from_(sql.table(name)))
+    rows, *stored = connection.row(exp.select(sql.count_all(), *codes).from_(sql.table(name), copy=False))
     if stored != list(cells.values()):
         message = "a text of the source has no code"
         raise fault(message)
@@ -100,14 +100,16 @@ def stage(connection: Connection, source: TableSource, raw: Raw, *, any_digits: 
 def _store(connection: Connection, raw: Raw, conversions: list[Conversion], values: list[exp.Expr], into: str) -> None:
     """Store the values; of very many columns in several tables first, since planning takes time with the square of the expressions."""
     if len(values) <= _STORED_TOGETHER:
-        connection.run(sql.create_table(into, exp.select(*values).from_(present_cells(raw, conversions, range(len(values))))))
+        connection.run(
+            sql.create_table(into, exp.select(*values).from_(present_cells(raw, conversions, range(len(values))), copy=False))
+        )
         return
     whole = exp.Select()
     parts: list[str] = []
     for low in range(0, len(values), _STORED_TOGETHER):
         places = range(low, min(low + _STORED_TOGETHER, len(values)))
         part = connection.fresh("part")
-        rows = exp.select(*(values[i] for i in places)).from_(present_cells(raw, conversions, places))
+        rows = exp.select(*(values[i] for i in places)).from_(present_cells(raw, conversions, places), copy=False)
         connection.run(sql.create_table(part, rows))
         whole = whole.select(*(sql.column(f"c{i}", part) for i in places))
         whole = sql.positional(whole, sql.table(part)) if parts else whole.from_(sql.table(part))
@@ -150,7 +152,7 @@ def _zeros(connection: Connection, source: TableSource, raw: Raw, conversions: l
     for low in range(0, len(written), COUNTED_TOGETHER):
         some = written[low : low + COUNTED_TOGETHER]
         counts = [sql.count_all(where=zeros.copy()) for _, zeros in some]
-        cells += connection.row(exp.select(*counts).from_(present_cells(raw, conversions, [i for i, _ in some])))
+        cells += connection.row(exp.select(*counts).from_(present_cells(raw, conversions, [i for i, _ in some]), copy=False))
     return [
         Finding(
             "D251",
@@ -173,7 +175,7 @@ def _no_numbers(connection: Connection, source: TableSource, raw: Raw, conversio
     cells: list[int] = []
     for low in range(0, len(said), COUNTED_TOGETHER):
         counts = [sql.count_all(where=test.copy()) for _, test in said[low : low + COUNTED_TOGETHER]]
-        cells += connection.row(exp.select(*counts).from_(raw.rows.copy()))
+        cells += connection.row(exp.select(*counts).from_(raw.rows.copy(), copy=False))
     return [
         Finding(
             "D270",
@@ -210,12 +212,12 @@ def _checked(
     if typed or marked:
         counts: list[exp.Expr] = [exp.Count(this=conversions[i].present.copy()) for i in typed]
         counts += [sql.count_all(where=mark.copy()) for i in marked if (mark := conversions[i].mark) is not None]
-        before = connection.row(exp.select(*counts).from_(raw.rows.copy()))
+        before = connection.row(exp.select(*counts).from_(raw.rows.copy(), copy=False))
     nul = {i: holds_nul(sql.cast(sql.column(f"c{i}"), "VARCHAR")) for i in suspects}
     if typed or outside or nul:
         stored: list[exp.Expr] = [exp.Count(this=sql.column(f"c{i}")) for i in typed]
         stored += [sql.count_all(where=test.copy()) for test in (*outside.values(), *nul.values())]
-        after = connection.row(exp.select(*stored).from_(sql.table(staged.table)))
+        after = connection.row(exp.select(*stored).from_(sql.table(staged.table), copy=False))
         for place, i in enumerate(typed):
             if after[place] != before[place]:
                 faulty[i] = sql.when(
@@ -257,11 +259,11 @@ def _raise(
         for test in [*tests, *([faulty[i]] if i in faulty else [])]:
             numbered = exp.select(
                 sql.aliased(exp.Window(this=exp.RowNumber()), "r"), sql.column(f"p{i}"), sql.column(f"c{i}")
-            ).from_(present_cells(raw, conversions, [i]))
+            ).from_(present_cells(raw, conversions, [i]), copy=False)
             joined = sql.positional(numbered, sql.table(staged.table))
-            kind = exp.select(sql.column("r"), sql.aliased(test.copy(), "kind")).from_(joined.subquery("both"))
+            kind = exp.select(sql.column("r"), sql.aliased(test.copy(), "kind")).from_(joined.subquery("both"), copy=False)
             totals = exp.select(sql.column("kind"), exp.Min(this=sql.column("r")), sql.count_all()).from_(
-                kind.subquery("kinds")
+                kind.subquery("kinds"), copy=False
             )
             totals = totals.where(exp.Not(this=exp.Is(this=sql.column("kind"), expression=exp.null()))).group_by(
                 sql.column("kind")
@@ -287,12 +289,16 @@ def _without(connection: Connection, staged: StagedTable, drops: list[exp.Expr])
     """
     keep = exp.Not(this=sql.call("coalesce", exp.or_(*drops), exp.false()))
     name, kept = connection.fresh("s"), connection.fresh("kept")
-    asked = exp.select(sql.aliased(keep, "k")).from_(sql.table(staged.table)).order_by(sql.column("rowid"))
+    asked = (
+        exp.select(sql.aliased(keep, "k")).from_(sql.table(staged.table), copy=False).order_by(sql.column("rowid"), copy=False)
+    )
     connection.run(sql.create_table(kept, asked))
     columns = [sql.column(f"c{place}", staged.table) for place in range(len(staged.columns))]
-    rows = sql.positional(exp.select(*columns).from_(sql.table(staged.table)), sql.table(kept)).where(sql.column("k", kept))
+    rows = sql.positional(exp.select(*columns).from_(sql.table(staged.table), copy=False), sql.table(kept)).where(
+        sql.column("k", kept)
+    )
     connection.run(sql.create_table(name, rows))
     connection.drop("TABLE", kept)
     connection.drop("TABLE", staged.table)
-    (rows,) = connection.row(exp.select(sql.count_all()).from_(sql.table(name)))
+    (rows,) = connection.row(exp.select(sql.count_all()).from_(sql.table(name), copy=False))
     return StagedTable(name, staged.columns, staged.coded, staged.few, int(rows)), staged.n_rows - int(rows)

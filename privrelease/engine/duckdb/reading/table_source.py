@@ -44,7 +44,11 @@ def table_columns(connection: Connection, catalogue: str, name: str) -> list[tup
         exp.EQ(this=sql.column("schema_name"), expression=sql.text("main")),
         exp.EQ(this=sql.column("table_name"), expression=sql.text(name)),
     )
-    found = exp.select(sql.column("column_name"), sql.column("data_type")).from_(sql.scan("duckdb_columns", [])).where(there)
+    found = (
+        exp.select(sql.column("column_name"), sql.column("data_type"))
+        .from_(sql.scan("duckdb_columns", []), copy=False)
+        .where(there, copy=False)
+    )
     rows = connection.rows(found.order_by(sql.column("column_index")))
     return [(str(column), str(type_)) for column, type_ in rows] or None
 
@@ -54,7 +58,7 @@ def has_collations(connection: Connection, catalogue: str) -> bool:
     for function in ("duckdb_tables", "duckdb_views"):
         declared = sql.call("contains", sql.call("lower", sql.column("sql")), sql.text("collate"))
         own = exp.EQ(this=sql.column("database_name"), expression=sql.text(catalogue))
-        found = exp.select(sql.count_all(where=exp.and_(own, declared))).from_(sql.scan(function, []))
+        found = exp.select(sql.count_all(where=exp.and_(own, declared))).from_(sql.scan(function, []), copy=False)
         if connection.row(found)[0]:
             return True
     return False
@@ -71,7 +75,7 @@ def _collated(connection: Connection, rows: exp.Table, cell: exp.Expr) -> bool:
         exp.EQ(this=sql.when((exp.true(), sql.text(one)), otherwise=exp.Max(this=cell.copy())), expression=sql.text(other))
         for one, other in _EQUAL_BY_COLLATION
     ]
-    return any(connection.row(exp.select(*tests).from_(rows.copy())))
+    return any(connection.row(exp.select(*tests).from_(rows.copy(), copy=False)))
 
 
 def read_duckdb(connection: Connection, source: TableSource) -> Raw:
@@ -166,7 +170,7 @@ def _load_sqlite(connection: Connection, source: TableSource, database: sqlite3.
         return database.execute(tree.sql(dialect="sqlite"))
 
     name = source.table or ""
-    listed = exp.select(sql.column("name")).from_(sql.scan("pragma_table_info", [sql.text(name)]))
+    listed = exp.select(sql.column("name")).from_(sql.scan("pragma_table_info", [sql.text(name)]), copy=False)
     names = [str(row[0]) for row in ask(listed)]
     if not names:
         raise source_refusal(source, "D116", f"{source.label} has no table {name}", "check `table`")
@@ -175,7 +179,10 @@ def _load_sqlite(connection: Connection, source: TableSource, database: sqlite3.
     cells: list[exp.Expr] = []
     for column in source.columns:
         cell = sql.column(column.name)
-        kinds = {str(row[0]) for row in ask(exp.select(sql.call("typeof", cell)).distinct().from_(sql.table(name)))} - {"null"}
+        kinds = {
+            str(row[0])
+            for row in ask(exp.select(sql.call("typeof", cell)).distinct(copy=False).from_(sql.table(name), copy=False))
+        } - {"null"}
         if not kinds:
             physical.append("VARCHAR")
         elif kinds <= {"integer"} and column.type is not ColumnType.NUMBER:
@@ -192,10 +199,10 @@ def _load_sqlite(connection: Connection, source: TableSource, database: sqlite3.
     types = {"BIGINT": pa.int64(), "DOUBLE": pa.float64(), "VARCHAR": pa.string()}
     schema = pa.schema([(f"c{place}", types[kind]) for place, kind in enumerate(physical)])
     first = True
-    for batch in _batches(ask(exp.select(*cells).from_(sql.table(name))), schema):
+    for batch in _batches(ask(exp.select(*cells).from_(sql.table(name), copy=False)), schema):
         given = connection.fresh("given")
         connection.register(given, pa.Table.from_batches([batch]))
-        rows = exp.select(exp.Star()).from_(sql.table(given))
+        rows = exp.select(exp.Star()).from_(sql.table(given), copy=False)
         connection.run(sql.create_table(raw, rows) if first else exp.Insert(this=sql.table(raw), expression=rows))
         connection.unregister(given)
         first = False

@@ -59,7 +59,7 @@ def in_source_order(connection: Connection, table: str, source: exp.Expr, n_rows
     import pyarrow as pa
 
     output = sql.aliased(sql.cast(sql.column("rowid"), "UINTEGER"), "o")
-    rows = exp.select(sql.aliased(source.copy(), "r"), output).from_(sql.table(table))
+    rows = exp.select(sql.aliased(source.copy(), "r"), output).from_(sql.table(table), copy=False)
     for first in range(0, n_rows, _WINDOW_ROWS):
         place = np.zeros(min(_WINDOW_ROWS, n_rows - first), np.uint32)
         there = np.zeros(len(place), np.bool_)

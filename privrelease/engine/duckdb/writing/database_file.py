@@ -40,7 +40,7 @@ def write_database(connection: Connection, rows: pa.RecordBatchReader, path: Pat
         to = sql.table(table, schema="main", catalogue=catalogue)
         for statement in (
             exp.Attach(this=sql.aliased(sql.text(str(path)), catalogue)),
-            exp.Create(this=to, kind="TABLE", expression=exp.select(exp.Star()).from_(sql.table("given"))),
+            exp.Create(this=to, kind="TABLE", expression=exp.select(exp.Star()).from_(sql.table("given"), copy=False)),
             exp.Detach(this=sql.table(catalogue)),
         ):
             if writer.attempt(statement) is not None:  # rows and types are ours: only the file can be at fault

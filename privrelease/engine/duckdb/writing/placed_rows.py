@@ -53,7 +53,7 @@ class PlacedRows:
         """Tell whether rows belong to parts by their order, and keys are one word and less than the largest, for which a table has no mark."""
         if parts.pair_part is not None or len(rows.words) != 1 or not rows.table.n_classes:
             return False
-        (most,) = connection.row(exp.select(exp.Max(this=sql.column(rows.words[0]))).from_(sql.table(rows.classes)))
+        (most,) = connection.row(exp.select(exp.Max(this=sql.column(rows.words[0]))).from_(sql.table(rows.classes), copy=False))
         return bool(most < _LARGEST)
 
     def tuples(self) -> Iterator[tuple[slice, NDArray[np.int64]]]:
@@ -69,13 +69,13 @@ class PlacedRows:
         import pyarrow as pa
 
         (word,) = self._rows.words
-        found = self._connection.arrays(exp.select(sql.column(word)).from_(sql.table(self._rows.classes)))
+        found = self._connection.arrays(exp.select(sql.column(word)).from_(sql.table(self._rows.classes), copy=False))
         first = np.searchsorted(self._parts.class_index, np.arange(len(found[word]), dtype=np.uint32))
         table = key_table(np.asarray(found[word], np.uint64), first)
         state = np.stack((self._ranks, self._parts.records), axis=1).astype(np.int64)
         following = np.concatenate(([0], self._ends[:-1])).astype(np.int64)
         place, seen = _placing(), 0
-        cells = exp.select(sql.column("r"), sql.column(word)).from_(sql.table(self._rows.keys))
+        cells = exp.select(sql.column("r"), sql.column(word)).from_(sql.table(self._rows.keys), copy=False)
         for block in self._connection.blocks(cells, BLOCK_ROWS):
             numbers, keys = (np.asarray(column) for column in block.columns)
             into = np.empty(len(keys), np.int64)

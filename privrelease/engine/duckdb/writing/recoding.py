@@ -145,8 +145,13 @@ def _by_value(connection: Connection, staged: StagedTable, ordinal: int, values:
     cell, coded = sql.column(f"c{ordinal}", "s"), staged.coded[ordinal]
     shown = cell if coded is None else sql.cast(cell, "VARCHAR")
     there = exp.Not(this=exp.Is(this=cell.copy(), expression=exp.null()))
-    few = exp.select(cell.copy()).distinct().from_(sql.table(staged.table, alias="s")).where(there)
-    block = connection.arrow(exp.select(sql.aliased(shown.copy(), "v")).from_(few.subquery("s")))
+    few = (
+        exp.select(cell.copy())
+        .distinct(copy=False)
+        .from_(sql.table(staged.table, alias="s"), copy=False)
+        .where(there, copy=False)
+    )
+    block = connection.arrow(exp.select(sql.aliased(shown.copy(), "v")).from_(few.subquery("s"), copy=False))
     of = _one_array(block.column(0))
     made = _given(values, of)
     distinct, lacking = made.unique().drop_null(), bool(made.null_count)
@@ -159,7 +164,7 @@ def _joined(connection: Connection, table: str, ordinal: int, key: exp.Expr, lab
     given, side = connection.fresh("given"), connection.fresh("recoded")
     connection.register(given, labels)
     matched = exp.EQ(this=key, expression=sql.column("v", "m"))
-    rows = exp.select(sql.aliased(sql.column("t", "m"), f"c{ordinal}")).from_(sql.table(table, alias="s"))
+    rows = exp.select(sql.aliased(sql.column("t", "m"), f"c{ordinal}")).from_(sql.table(table, alias="s"), copy=False)
     rows = rows.join(sql.table(given, alias="m"), on=matched, join_type="left").order_by(sql.column("rowid", "s"))
     connection.run(sql.create_table(side, rows))
     connection.unregister(given)
@@ -195,13 +200,13 @@ def _by_representative(
         connection.register(apart, pa.table({"v": pa.array(sorted(recoding.apart), pa.string())}))
     drawn = connection.fresh("drawn")
     one = sql.aliased(representative(recoding, staged.columns[ordinal], cell, apart), "v")
-    rows = exp.select(one).from_(_rows(staged))
+    rows = exp.select(one).from_(_rows(staged), copy=False)
     # what is asked of a table is asked by a join, after which rows have lost their order
     rows = rows if apart is None else rows.order_by(sql.column("rowid", "s"))
     connection.run(sql.create_table(drawn, rows))
     if apart is not None:
         connection.unregister(apart)
-    (many,) = connection.row(exp.select(exp.ApproxDistinct(this=sql.column("v"))).from_(sql.table(drawn)))
+    (many,) = connection.row(exp.select(exp.ApproxDistinct(this=sql.column("v"))).from_(sql.table(drawn), copy=False))
     if many > _MOST_DRAWN:
         connection.drop("TABLE", drawn)
         return None
@@ -256,7 +261,7 @@ def _near_places(cell: exp.Expr, of: pa.Array) -> _Places | None:
 def _distinct(connection: Connection, table: str, name: str) -> pa.Array:
     """Return the distinct values of a column of a table, none missing."""
     there = exp.Not(this=exp.Is(this=sql.column(name), expression=exp.null()))
-    rows = exp.select(sql.column(name)).distinct().from_(sql.table(table)).where(there)
+    rows = exp.select(sql.column(name)).distinct(copy=False).from_(sql.table(table), copy=False).where(there, copy=False)
     return _one_array(connection.arrow(rows).column(0))
 
 
@@ -283,9 +288,18 @@ def _listed(connection: Connection, staged: StagedTable, ordinals: Sequence[int]
 
 def _there(connection: Connection, staged: StagedTable, place: exp.Expr) -> NDArray[np.int64]:
     """Return the distinct places of cells that are not missing, ascending."""
-    distinct = exp.select(sql.aliased(place.copy(), "p")).distinct().from_(_rows(staged)).subquery("d")
+    distinct = (
+        exp.select(sql.aliased(place.copy(), "p"))
+        .distinct(copy=False)
+        .from_(_rows(staged), copy=False)
+        .subquery("d", copy=False)
+    )
     known = exp.Not(this=exp.Is(this=sql.column("p"), expression=exp.null()))
-    return np.sort(np.asarray(connection.arrays(exp.select(sql.column("p")).from_(distinct).where(known))["p"], np.int64))
+    return np.sort(
+        np.asarray(
+            connection.arrays(exp.select(sql.column("p")).from_(distinct, copy=False).where(known, copy=False))["p"], np.int64
+        )
+    )
 
 
 def _rows(staged: StagedTable) -> exp.Table:
@@ -297,7 +311,7 @@ def _ends(connection: Connection, staged: StagedTable, ordinals: Sequence[int]) 
     if not ordinals:
         return []
     ends = [one(this=sql.column(f"c{at}", "s")) for at in ordinals for one in (exp.Min, exp.Max)]
-    found = connection.row(exp.select(*ends).from_(_rows(staged)))
+    found = connection.row(exp.select(*ends).from_(_rows(staged), copy=False))
     return list(zip(found[::2], found[1::2], strict=True))
 
 
@@ -312,7 +326,7 @@ def _by_row(connection: Connection, staged: StagedTable, ordinal: int, values: C
     """As :func:`_by_value`, of a column of many values, which are asked block by block."""
     import pyarrow as pa
 
-    cell = exp.select(sql.aliased(sql.column(f"c{ordinal}"), "v")).from_(sql.table(staged.table))
+    cell = exp.select(sql.aliased(sql.column(f"c{ordinal}"), "v")).from_(sql.table(staged.table), copy=False)
     made, lacking = [], False
     for block in [block.column(0) for block in connection.side_blocks(cell, _BLOCK_ROWS)]:
         known = np.asarray(block.is_valid())
@@ -322,7 +336,7 @@ def _by_row(connection: Connection, staged: StagedTable, ordinal: int, values: C
     column = pa.chunked_array(made)
     given, side = connection.fresh("given"), connection.fresh("recoded")
     connection.register(given, pa.table({f"c{ordinal}": column}))
-    connection.run(sql.create_table(side, exp.select(exp.Star()).from_(sql.table(given))))
+    connection.run(sql.create_table(side, exp.select(exp.Star()).from_(sql.table(given), copy=False)))
     connection.unregister(given)
     return _Made(sql.column(f"c{ordinal}", side), side, _one_array(column.unique()).drop_null(), lacking)
 
@@ -370,6 +384,10 @@ def _enumeration(connection: Connection, distinct: pa.Array) -> str:
 
     given, name = connection.fresh("values"), connection.fresh("e")
     connection.register(given, pa.table({"v": distinct}))
-    connection.run(sql.create_enum(name, exp.select(sql.column("v")).from_(sql.table(given)).order_by(sql.column("v"))))
+    connection.run(
+        sql.create_enum(
+            name, exp.select(sql.column("v")).from_(sql.table(given), copy=False).order_by(sql.column("v"), copy=False)
+        )
+    )
     connection.unregister(given)
     return name

@@ -111,7 +111,7 @@ class ReleasedRows:
         self._tables.clear()
 
     def _counted(self) -> int:
-        (rows,) = self._connection.row(exp.select(sql.count_all()).from_(sql.table(self._sorted)))
+        (rows,) = self._connection.row(exp.select(sql.count_all()).from_(sql.table(self._sorted), copy=False))
         parts = self._output.parts
         if rows != int(parts.records[~parts.dropped].sum()):
             raise InternalError(code="R201", message="the engine has another number of rows than their parts")
@@ -144,7 +144,7 @@ class ReleasedRows:
         given, name = self._connection.fresh("given"), self._connection.fresh("tokens")
         self._connection.register(given, {"x": from_.astype(np.uint64), "y": to.astype(np.uint64)})
         self._tables.append(name)
-        self._connection.run(sql.create_table(name, exp.select(exp.Star()).from_(sql.table(given))))
+        self._connection.run(sql.create_table(name, exp.select(exp.Star()).from_(sql.table(given), copy=False)))
         self._connection.unregister(given)
         self._lookups.append((name, exp.EQ(this=code.copy(), expression=sql.column("x", name))))
         return sql.column("y", name)
@@ -158,7 +158,9 @@ class ReleasedRows:
         self._connection.register(given, pa.table({"v": values}))
         secrets: list[bytes] = []
         token = sql.aliased(pseudonym(sql.column("v"), key, secrets), "t")
-        tokens = self._connection.arrow(exp.select(token).from_(sql.table(given)), secrets).column(0).combine_chunks()
+        tokens = (
+            self._connection.arrow(exp.select(token).from_(sql.table(given), copy=False), secrets).column(0).combine_chunks()
+        )
         self._connection.unregister(given)
         order = pc.array_sort_indices(tokens)
         ranks = np.empty(len(tokens), np.int64)
@@ -218,7 +220,7 @@ class ReleasedRows:
             chosen = [*(sql.aliased(cell, name) for name, cell in cells.items()), number]
             rows = treated.select(chosen, self._sides, self._lookups)
             by = [sql.column(name) for name in cells] if self._output.order == "values" else []
-            ordered = exp.select(exp.Star()).from_(rows.subquery("rows"))
+            ordered = exp.select(exp.Star()).from_(rows.subquery("rows"), copy=False)
             keys = [exp.Ordered(this=one, nulls_first=False) for one in (*by, sql.column("r"))]
             name = self._connection.fresh("sorted")
             self._tables.append(name)
@@ -246,7 +248,7 @@ class ReleasedRows:
         try:
             row = sql.cast(treated.row, "UBIGINT")
             cell = sql.aliased(exp.BitwiseOr(this=sql.column("rank", "w"), expression=row), "z")
-            rows = exp.select(sql.column("z")).from_(treated.select([cell], (), ()).subquery("rows"))
+            rows = exp.select(sql.column("z")).from_(treated.select([cell], (), ()).subquery("rows"), copy=False)
             name = self._connection.fresh("sorted")
             self._tables.append(name)
             self._connection.run(sql.create_table(name, rows.order_by(sql.column("z"))))
@@ -292,7 +294,9 @@ class ReleasedRows:
             word = exp.BitwiseRightShift(this=sql.column(f"w{field.word}"), expression=sql.integer(field.shift))
             mask = sql.cast(sql.integer((1 << field.bits) - 1), "UBIGINT")
             code = exp.BitwiseAnd(this=exp.Paren(this=word), expression=mask)
-            found = self._connection.arrays(exp.select(sql.aliased(code, "c")).distinct().from_(sql.table(self._sorted)))
+            found = self._connection.arrays(
+                exp.select(sql.aliased(code, "c")).distinct(copy=False).from_(sql.table(self._sorted), copy=False)
+            )
             used = np.sort(np.asarray(found["c"]).astype(np.int64))
         used = used[used != coded.missing]
         size = len(coded.values)
@@ -311,7 +315,7 @@ class ReleasedRows:
         if self._placed is not None:
             schema = pa.schema([pa.field(column.name, types[place]) for place, column in enumerate(self._output.columns)])
             return pa.RecordBatchReader.from_batches(schema, self._repeated(schema, self._placed))
-        columns = exp.select(*(sql.column(name) for name in self._columns())).from_(sql.table(self._sorted))
+        columns = exp.select(*(sql.column(name) for name in self._columns())).from_(sql.table(self._sorted), copy=False)
         stored = self._connection.side_blocks(columns.copy().limit(0), BLOCK_ROWS).schema
         schema = pa.schema(
             [

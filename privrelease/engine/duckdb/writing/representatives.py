@@ -52,7 +52,9 @@ def representative(recoding: Recoding, column: Column, cell: exp.Expr, apart: st
             long = exp.GTE(this=sql.call("length", cell.copy()), expression=sql.integer(length))
             if apart is None:
                 return sql.when((long, first))
-            named = exp.In(this=cell.copy(), query=exp.select(sql.column("v")).from_(sql.table(apart)).subquery())
+            named = exp.In(
+                this=cell.copy(), query=exp.select(sql.column("v")).from_(sql.table(apart), copy=False).subquery(copy=False)
+            )
             return sql.when((named, cell.copy()), (long, first))
     message = "a lookup has no representatives"
     raise ValueError(message)

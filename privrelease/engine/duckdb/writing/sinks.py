@@ -118,7 +118,7 @@ def _write_sink(connection: Connection, released: _Streamed, sink: Sink) -> None
         options = {"FORMAT": exp.var("csv"), "HEADER": exp.true(), "DELIMITER": sql.text(sink.delimiter), "NULL": sql.text("")}
         try:
             cells = [exp.Star()] if sink.decimal == "." else _with_sign(blocks.schema, sink.decimal)
-            connection.run(sql.copy_to(exp.select(*cells).from_(sql.table(given)), str(sink.path), options))
+            connection.run(sql.copy_to(exp.select(*cells).from_(sql.table(given), copy=False), str(sink.path), options))
         finally:
             connection.unregister(given)
     else:

@@ -102,7 +102,7 @@ class TreatedRows:
     def _given(self, columns: Mapping[str, NDArray[Any]]) -> str:
         given, name = self._connection.fresh("given"), self._connection.fresh("parts")
         self._connection.register(given, {key: np.ascontiguousarray(values) for key, values in columns.items()})
-        self._connection.run(sql.create_table(name, exp.select(exp.Star()).from_(sql.table(given))))
+        self._connection.run(sql.create_table(name, exp.select(exp.Star()).from_(sql.table(given), copy=False)))
         self._connection.unregister(given)
         self._tables.append(name)
         return name
@@ -152,9 +152,11 @@ class TreatedRows:
             order=exp.Order(expressions=[exp.Ordered(this=row.copy())]),
         )
         place = exp.Sub(this=exp.Add(this=sql.column("start", "g"), expression=number), expression=sql.integer(1))
-        rows = exp.select(sql.aliased(row, "r"), sql.aliased(place, "place")).from_(sql.table(self._rows.keys))
+        rows = exp.select(sql.aliased(row, "r"), sql.aliased(place, "place")).from_(sql.table(self._rows.keys), copy=False)
         rows = rows.join(sql.table(groups, alias="g"), on=self._same(self._rows.words, "g"))
-        select = exp.select(sql.column("r", "n"), *(sql.column(one, "v") for one in columns)).from_(rows.subquery("n"))
+        select = exp.select(sql.column("r", "n"), *(sql.column(one, "v") for one in columns)).from_(
+            rows.subquery("n"), copy=False
+        )
         on = exp.GTE(this=sql.column("place", "n"), expression=sql.column("start", "v"))
         select.append("joins", exp.Join(this=sql.table(places, alias="v"), method="ASOF", on=on))
         name = self._connection.fresh("treated")
@@ -184,7 +186,7 @@ class TreatedRows:
                 continue
             if on is None and not of_source:  # the table holds the rows' numbers, and nothing else of them is asked for
                 own = [cell.transform(lambda one: sql.column("r", "w") if one == self.row else one) for cell in cells]
-                chosen = exp.select(*own).from_(sql.table(table, alias="w"))
+                chosen = exp.select(*own).from_(sql.table(table, alias="w"), copy=False)
             else:
                 chosen = exp.select(*(cell.copy() for cell in cells))
                 sources = (self._rows.staged, [*sides, keys])
