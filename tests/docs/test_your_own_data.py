@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import re
 import shlex
+from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import dataclass
+from io import StringIO
 from pathlib import Path
 
 import pytest
@@ -26,35 +29,44 @@ def lines_of(said: str) -> set[str]:
     return {" ".join(line.strip("# ").split()) for line in said.splitlines()}
 
 
+@dataclass
+class Walk:
+    """A folder in which the commands of the page were called, in their order, and what they said."""
+
+    folder: Path
+    said: str = ""
+    last: str = ""
+
+
 @pytest.fixture(scope="module")
-def walked(tmp_path_factory):
-    """What each command printed, and which files were there after it."""
+def walk(tmp_path_factory):
+    """Call the commands of the page, whichever test asks first."""
+    made = Walk(tmp_path_factory.mktemp("walk"))
     with pytest.MonkeyPatch.context() as patch:
-        folder = tmp_path_factory.mktemp("walk")
-        patch.chdir(folder)
-        yield folder
+        patch.chdir(made.folder)
+        for number, command in enumerate(COMMANDS, 1):
+            words = shlex.split(command)
+            with redirect_stdout(StringIO()) as out, redirect_stderr(StringIO()) as err:
+                if words[0] == "python":
+                    assert words[:3] == ["python", "-m", "privrelease.examples.export"]
+                    assert export.main(words[3:]) == 0
+                else:
+                    assert main(words[1:]) == 0, command
+            if words[1] == "init":
+                made.said += Path("admissions.yaml").read_text(encoding="utf-8")
+                Path("admissions.yaml").write_text(POLICY, encoding="utf-8")
+            assert all(Path(path).exists() for path in PUBLISHED) == (number >= len(COMMANDS) - 1), command
+            assert "warn" not in err.getvalue(), (command, err.getvalue())
+            made.last = out.getvalue()
+            made.said += made.last
+        yield made
 
 
-def test_the_walk_ends_in_three_published_releases(walked, capsys):
+def test_the_walk_ends_in_three_published_releases(walk):
     assert len(COMMANDS) <= 8
-    said = ""
-    for number, command in enumerate(COMMANDS, 1):
-        words = shlex.split(command)
-        if words[0] == "python":
-            assert words[:3] == ["python", "-m", "privrelease.examples.export"]
-            assert export.main(words[3:]) == 0
-        else:
-            assert main(words[1:]) == 0, command
-        if words[1] == "init":
-            said += Path("admissions.yaml").read_text(encoding="utf-8")
-            Path("admissions.yaml").write_text(POLICY, encoding="utf-8")
-        assert all(Path(path).exists() for path in PUBLISHED) == (number >= len(COMMANDS) - 1), command
-        captured = capsys.readouterr()
-        said += captured.out
-        assert "warn" not in captured.err, (command, captured.err)
-    shown = lines_of(said)
+    shown = lines_of(walk.said)
     assert [line for block in TEXTS for line in block if line not in FEW and " ".join(line.split()) not in shown] == []
-    assert captured.out.count("published  admissions/") == 3
+    assert walk.last.count("published  admissions/") == 3
 
 
 def test_a_file_of_few_rows_ends_in_a_failed_audit_as_the_page_says(tmp_path, monkeypatch, capsys):
@@ -76,14 +88,14 @@ def test_the_policy_of_the_page_is_written_as_fmt_writes_it():
     assert canonical_layout(POLICY) == POLICY
 
 
-def test_the_made_up_file_is_what_offices_export(walked):
-    raw = (walked / "admissions.csv").read_bytes()
+def test_the_made_up_file_is_what_offices_export(walk):
+    raw = (walk.folder / "admissions.csv").read_bytes()
     with pytest.raises(UnicodeDecodeError):
         raw.decode("utf-8")
     lines = raw.decode("latin-1").splitlines()
     assert len(lines) == export.ROWS + 1 == 40_001
     assert re.fullmatch(r"F\d{6};\d{6};\d\d\.\d\d\.\d{4};\d{4};[mw];\w+;0\d{3};\w+;\w\d\d;\d+,\d", lines[1])
-    released = (walked / "out" / "rows.csv").read_text(encoding="utf-8")
+    released = (walk.folder / "out" / "rows.csv").read_text(encoding="utf-8")
     assert "F0000" not in released
     assert released.startswith("Geburtsjahr,Geschlecht,Kanton,Diagnose\n")
 
