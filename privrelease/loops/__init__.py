@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["INTERFACE", "PLAIN", "extension", "fell_back", "running"]
 
 #: What a loop takes and means; the extension states the number it was built with. Raised with every change of a signature.
-INTERFACE = 5
+INTERFACE = 6
 
 #: How the warning of a missing extension begins.
 PLAIN = "the compiled loops cannot be loaded"

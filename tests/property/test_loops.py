@@ -17,13 +17,13 @@ from privrelease.disclosure.classes.tries import build_trie
 from privrelease.disclosure.risk.thresholds import RecordsAtRisk, Thresholds
 from privrelease.disclosure.suppression import kernels
 from privrelease.disclosure.suppression.cell_suppression import suppress_cells
-from privrelease.disclosure.suppression.plain import closing, completion, grouping, joint
+from privrelease.disclosure.suppression.plain import closing, completion, grouping, joint, regrouping
 from privrelease.disclosure.suppression.problem import Problem, Requirement
 from privrelease.disclosure.suppression.record_state import RecordState
 from privrelease.loops import compiled
 from tests.property.cell_suppression import PREFERENCES
 
-PLAIN = {name: getattr(room, name) for room in (closing, completion, grouping, joint) for name in room.__all__}
+PLAIN = {name: getattr(room, name) for room in (closing, completion, grouping, joint, regrouping) for name in room.__all__}
 LIMITS = (
     lambda k: Thresholds(highest=Fraction(1, k)),
     lambda k: Thresholds(highest=Fraction(1, 2), average=Fraction(1, k + 1)),

@@ -21,6 +21,7 @@ __all__ = [
     "Nodes",
     "Places",
     "Sets",
+    "View",
     "Waiting",
     "kept_bits",
     "pack",
@@ -92,6 +93,19 @@ class Joint(NamedTuple):
     residual: Counts
     field: Keys
     cell_cost: Counts
+
+
+class View(NamedTuple):
+    """Columns under whose sets records are grouped: their bits (``columns``) and key bits (``fields``, (1,)); per set what it leaves of these
+    (``kept``), its column ``bits`` and ``cost`` as in :class:`Sets`; ``settled`` (r,): 1 for a requirement of which a group may open a class.
+    """
+
+    columns: int
+    fields: Keys
+    kept: Keys
+    bits: Counts
+    cost: Counts
+    settled: Counts
 
 
 class Waiting(NamedTuple):

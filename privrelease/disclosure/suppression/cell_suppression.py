@@ -48,17 +48,19 @@ def suppress_cells(problem: Problem, *, progress: Callable[[str, float], None] |
     report = progress or (lambda _step, _share: None)
     report("suppress", 0.0)
     costs = cell_costs(problem.classes, problem.weights, problem.prefer)
-    first = _repair(problem, costs)
-    parts = _settled(problem, first, lambda share: report("suppress", share / 2))
-    if first.narrowed:
+    best = _repair(problem, costs)
+    _settle_all(problem, best, lambda share: report("suppress", share / 2))
+    if best.narrowed:
         # Which requirement goes first matters where not all is searched again: the other order is tried too.
-        turned = _settled(problem, _repair(problem, costs), lambda share: report("suppress", 0.25 + share / 4), turned=True)
-        parts = min(parts, turned, key=lambda candidate: _cost(candidate, costs))
+        turned = _repair(problem, costs)
+        _settle_all(problem, turned, lambda share: report("suppress", 0.25 + share / 4), turned=True)
+        best = min(best, turned, key=lambda candidate: _cost(candidate.parts, costs))
     if len(problem.requirements) > 1:
-        repair = _repair(problem, costs)
-        if repair.protect_union():
-            other = _settled(problem, repair, lambda share: report("suppress", 0.5 + share / 2), searched=True)
-            parts = min(parts, other, key=lambda candidate: _cost(candidate, costs))
+        other = _repair(problem, costs)
+        if other.protect_union():
+            _settle_all(problem, other, lambda share: report("suppress", 0.5 + share / 2), searched=True)
+            best = min(best, other, key=lambda candidate: _cost(candidate.parts, costs))
+    parts = _regrouped(problem, best, costs)
     report("suppress", 1.0)
     return _by_person(parts) if problem.pair_rows is not None and problem.linkable else _solution(parts)
 
@@ -67,9 +69,9 @@ def _repair(problem: Problem, costs: CellCosts) -> Repair:
     return PersonRepair(problem, costs) if problem.linkable else PartRepair(problem, costs)
 
 
-def _settled(
+def _settle_all(
     problem: Problem, repair: Repair, report: Callable[[float], None], *, searched: bool = False, turned: bool = False
-) -> Parts:
+) -> None:
     """Settle the requirements in turn until all hold on the same parts; ``searched``: a search for all of them went ahead; ``turned``: the last
     requirement goes first.
     """
@@ -83,7 +85,15 @@ def _settled(
         if held == count and not refined and repair.refine():
             refined, held = True, 0
     _take_back(problem, repair)
-    return repair.parts
+
+
+def _regrouped(problem: Problem, repair: Repair, costs: CellCosts) -> Parts:
+    """Return the parts after groups of records lose fewer cells; as they were where a requirement does not hold then, or nothing is gained."""
+    before = repair.parts.copy()
+    if not repair.regroup():
+        return before
+    held = all(repair.measure(number).holds for number in range(len(problem.requirements)))
+    return repair.parts if held and _cost(repair.parts, costs) < _cost(before, costs) else before
 
 
 def _take_back(problem: Problem, repair: Repair) -> None:

@@ -11,6 +11,7 @@ if TYPE_CHECKING or extension() is None:
     from privrelease.disclosure.suppression.plain.completion import complete_groups
     from privrelease.disclosure.suppression.plain.grouping import count_distinct, release_layer
     from privrelease.disclosure.suppression.plain.joint import restore_cells
+    from privrelease.disclosure.suppression.plain.regrouping import regroup_cells
 else:
     _compiled = extension()
     close_classes = _compiled.close_classes
@@ -18,6 +19,7 @@ else:
     complete_groups = _compiled.complete_groups
     count_distinct = _compiled.count_distinct
     release_layer = _compiled.release_layer
+    regroup_cells = _compiled.regroup_cells
     restore_cells = _compiled.restore_cells
 
 __all__ = [
@@ -25,6 +27,7 @@ __all__ = [
     "complete_groups",
     "count_distinct",
     "find_alternatives",
+    "regroup_cells",
     "release_layer",
     "restore_cells",
 ]

@@ -131,6 +131,10 @@ class Parts:
     def __len__(self) -> int:
         return len(self.records)
 
+    def copy(self) -> Parts:
+        """Return the same parts, which later changes of these do not reach."""
+        return Parts(self.table, self.class_index, self.records, self.suppressed.copy(), self.dropped.copy())
+
     def codes(self, columns: tuple[int, ...], members: NDArray[np.integer[Any]] | None = None) -> NDArray[np.integer[Any]]:
         """Return the released codes (p, len(columns)) of all parts or of ``members``, suppressed cells as 0 = missing."""
         chosen = list(columns)

@@ -13,7 +13,7 @@ from privrelease.disclosure.classes.persons import pair_times, times_of
 from privrelease.disclosure.suppression.arrays import packed_bytes, unpacked_bits
 from privrelease.disclosure.suppression.class_counting import RecordCrowd, crowd_of
 from privrelease.disclosure.suppression.evaluation import take_standing, tallied_standing
-from privrelease.disclosure.suppression.joint_restore import restore_jointly
+from privrelease.disclosure.suppression.joint_moves import regroup_jointly, restore_jointly
 from privrelease.disclosure.suppression.layered_greedy import PartItems, layered_greedy
 from privrelease.disclosure.suppression.linkable_persons import Links, PersonItems, take_linked_standing
 from privrelease.disclosure.suppression.partition import Parts, cut_alike, factorise, first_members, stable_order
@@ -21,6 +21,8 @@ from privrelease.disclosure.suppression.record_search import MOST_COLUMNS, hide_
 from privrelease.disclosure.suppression.target import Target
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from privrelease.disclosure.suppression.cell_costs import CellCosts
@@ -55,6 +57,10 @@ class Repair(Protocol):
 
     def refine(self) -> bool:
         """Once all requirements hold, give cells back that are not needed; return whether any came back."""
+        ...
+
+    def regroup(self) -> bool:
+        """Once all requirements hold, let groups of records lose fewer cells; return whether any do."""
         ...
 
 
@@ -159,12 +165,19 @@ class PartRepair:
 
     def refine(self) -> bool:
         """Give cells back that several requirements together turned out not to need; return whether any came back."""
+        return self._move_jointly(restore_jointly)
+
+    def regroup(self) -> bool:
+        """Let groups of records lose fewer cells; return whether any do."""
+        return self._move_jointly(regroup_jointly)
+
+    def _move_jointly(self, move: Callable[..., bool]) -> bool:
         requirements = self._problem.requirements
         if len(requirements) < 2 or not self._plain():
             return False
         targets = [self._targets.target(number) for number in range(len(requirements))]
         drops = self._problem.residual == "drop"
-        return restore_jointly(self.parts, requirements, targets, self._targets.all_costs, drops=drops)
+        return move(self.parts, requirements, targets, self._targets.all_costs, drops=drops)
 
     def protect_union(self) -> bool:
         """Search once, where requirements overlap, for an attacker who knows the columns of all; return whether that was done.
@@ -256,6 +269,10 @@ class PersonRepair:
 
     def refine(self) -> bool:
         """Nothing comes back."""
+        return False
+
+    def regroup(self) -> bool:
+        """No one is regrouped."""
         return False
 
     def search(self, number: int, standing: RiskState | None, *, exactly: bool = False) -> None:

@@ -42,6 +42,7 @@ LOOP(complete_groups);
 LOOP(find_alternatives);
 LOOP(close_classes);
 LOOP(restore_cells);
+LOOP(regroup_cells);
 LOOP(join_tries);
 LOOP(place_rows);
 LOOP(nearest_records);

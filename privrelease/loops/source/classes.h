@@ -98,6 +98,50 @@ static inline Waiting waiting_of(const Array *at) {
                      log2_of(at[4].rows)};
 }
 
+/* Return the first place in the falling costs whose value is not above `value`. */
+static inline int64_t first_not_above(const int64_t *falling, int64_t length, int64_t value) {
+    int64_t low = 0, high = length;
+    while (low < high) {
+        int64_t middle = (low + high) / 2;
+        if (falling[middle] > value) low = middle + 1;
+        else high = middle;
+    }
+    return low;
+}
+
+/* Divide, rounding down, by a positive number. */
+static inline int64_t floor_divided(int64_t value, int64_t by) {
+    return value >= 0 ? value / by : -((by - 1 - value) / by);
+}
+
+/* Sort `count` rows of `line` by rising value; of equal values the order stays. The two lines are exchanged where the result is in the other. */
+static inline void sort_by(const int64_t *value, int64_t count, int32_t **line, int32_t **spare) {
+    int32_t *source = *line, *target = *spare;
+    const int64_t run = 16;
+    for (int64_t low = 0; low < count; low += run) {
+        for (int64_t at = low + 1; at < least_of(low + run, count); at++) {
+            int32_t row = source[at];
+            int64_t to = at;
+            for (; to > low && value[source[to - 1]] > value[row]; to--) source[to] = source[to - 1];
+            source[to] = row;
+        }
+    }
+    for (int64_t width = run; width < count; width *= 2) {
+        for (int64_t low = 0; low < count; low += 2 * width) {
+            int64_t middle = least_of(low + width, count), high = least_of(low + 2 * width, count), i = low, k = middle;
+            for (int64_t at = low; at < high; at++) {
+                bool first = i < middle && (k >= high || value[source[i]] <= value[source[k]]);
+                target[at] = first ? source[i++] : source[k++];
+            }
+        }
+        int32_t *swapped = source;
+        source = target;
+        target = swapped;
+    }
+    *line = source;
+    *spare = target;
+}
+
 /* Fill `masked` with what set `chosen` leaves of the keys; further words are folded in, each by an odd multiplier of its own. */
 static inline void mask_keys(const uint64_t *key, int64_t words, int64_t stride, int64_t first, int64_t last, const Sets *sets,
                              int64_t chosen, uint64_t *masked) {

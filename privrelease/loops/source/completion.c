@@ -55,22 +55,6 @@ static bool make_groups(Groups *groups, int64_t rows, int64_t most) {
            groups->bar && groups->masked && groups->following && groups->took && groups->loss && groups->line && groups->spare_line;
 }
 
-/* Return the first place in the falling costs whose value is not above `value`. */
-static int64_t first_not_above(const int64_t *falling, int64_t length, int64_t value) {
-    int64_t low = 0, high = length;
-    while (low < high) {
-        int64_t middle = (low + high) / 2;
-        if (falling[middle] > value) low = middle + 1;
-        else high = middle;
-    }
-    return low;
-}
-
-/* Divide, rounding down, by a positive number. */
-static inline int64_t floor_divided(int64_t value, int64_t by) {
-    return value >= 0 ? value / by : -((by - 1 - value) / by);
-}
-
 /* Return how many records of `part` its class can spare: a safe class stays safe, any other keeps `need`.
  * Who waits is free. A part that is all of its class may go as a whole where the class may vanish. */
 static inline int64_t spare_of(const Work *work, int64_t part, bool vanish) {
@@ -84,35 +68,6 @@ static inline int64_t spare_of(const Work *work, int64_t part, bool vanish) {
 
 static inline int64_t loss_of(const Work *work, int64_t part) {
     return cost_under(part, work->chosen, &work->classes, &work->sets, &work->places) - work->places.cost[part];
-}
-
-/* Sort `count` rows of `line` by loss; of equal losses the order stays. */
-static void sort_by_loss(Groups *groups, int64_t count) {
-    const int64_t *loss = groups->loss;
-    int32_t *source = groups->line, *target = groups->spare_line;
-    const int64_t run = 16;
-    for (int64_t low = 0; low < count; low += run) {
-        for (int64_t at = low + 1; at < least_of(low + run, count); at++) {
-            int32_t row = source[at];
-            int64_t to = at;
-            for (; to > low && loss[source[to - 1]] > loss[row]; to--) source[to] = source[to - 1];
-            source[to] = row;
-        }
-    }
-    for (int64_t width = run; width < count; width *= 2) {
-        for (int64_t low = 0; low < count; low += 2 * width) {
-            int64_t middle = least_of(low + width, count), high = least_of(low + 2 * width, count), i = low, k = middle;
-            for (int64_t at = low; at < high; at++) {
-                bool first = i < middle && (k >= high || loss[source[i]] <= loss[source[k]]);
-                target[at] = first ? source[i++] : source[k++];
-            }
-        }
-        int32_t *swapped = source;
-        source = target;
-        target = swapped;
-    }
-    groups->line = source;
-    groups->spare_line = target;
 }
 
 /* Fill in what a record of each row loses under the chosen set, where items cost differently; return how many rows gain. */
@@ -277,7 +232,7 @@ static void link_donors_by_loss(Work *work) {
         int64_t slot = probe(groups->table, key, shift);
         if (groups->table[slot] != 0 && groups->bar[groups->number[slot]] >= groups->loss[row]) groups->line[count++] = (int32_t)row;
     }
-    sort_by_loss(groups, count);
+    sort_by(groups->loss, count, &groups->line, &groups->spare_line);
     for (int64_t at = 0; at < count; at++) {
         int64_t row = groups->line[at], group = groups->number[probe(groups->table, groups->masked[row], shift)];
         if (groups->bar[group] >= groups->loss[row]) link_donor(work, row, group);
@@ -301,7 +256,7 @@ static Outcome take(Work *work, int64_t group, int64_t target) {
     done.exposed = done.size < work->safe ? -done.size : 0;
     int64_t linked = 0, level = -FAR;
     for (int32_t at = groups->head[group]; at >= 0; at = groups->following[at]) groups->line[linked++] = at;
-    sort_by_loss(groups, linked);
+    sort_by(groups->loss, linked, &groups->line, &groups->spare_line);
     for (int64_t place = 0; place < linked; place++) {
         int32_t at = groups->line[place];
         int64_t part = work->movable[at], node = places->node[part];

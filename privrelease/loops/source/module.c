@@ -12,6 +12,7 @@ static PyMethodDef loops[] = {
     {"find_alternatives", find_alternatives, METH_VARARGS, NULL},
     {"close_classes", close_classes, METH_VARARGS, NULL},
     {"restore_cells", restore_cells, METH_VARARGS, NULL},
+    {"regroup_cells", regroup_cells, METH_VARARGS, NULL},
     {"join_tries", join_tries, METH_VARARGS, NULL},
     {"place_rows", place_rows, METH_VARARGS, NULL},
     {"nearest_records", nearest_records, METH_VARARGS, NULL},
@@ -20,7 +21,7 @@ static PyMethodDef loops[] = {
 
 static int filled(PyObject *module) {
     /* Raised with every change of what a loop takes or means: see INTERFACE in privrelease/loops/__init__.py. */
-    if (PyModule_AddIntConstant(module, "INTERFACE", 5) < 0) return -1;
+    if (PyModule_AddIntConstant(module, "INTERFACE", 6) < 0) return -1;
     return PyModule_AddStringConstant(module, "SOURCES", SOURCE_DIGEST);
 }
 
