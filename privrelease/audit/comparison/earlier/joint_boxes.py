@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["MOST_CELLS", "JointBoxes", "Kind"]
 
 #: The most cells of the boxes of tables that are judged together.
-MOST_CELLS: Final = 4_000
+MOST_CELLS: Final = 2_000
 #: The places that rows can have, for each axis of which they show something.
 Kind: TypeAlias = "tuple[tuple[int, ...], ...]"
 
@@ -56,13 +56,13 @@ class JointBoxes:
     def reached(self, kinds: Sequence[tuple[Kind, float]]) -> bool:
         """Make the cells that rows of these kinds can reach; False where they are too many."""
         size = prod(self._shape)
-        if size > 500 * MOST_CELLS or sum(prod(map(len, kind)) for kind, _ in kinds) > MOST_PLACES:
+        if size > 1000 * MOST_CELLS or sum(prod(map(len, kind)) for kind, _ in kinds) > MOST_PLACES:
             return False
         self._reached = np.zeros(size, np.bool_)
         for kind, _ in kinds:
             self._reached[self.seen_cells(kind)] = True
         for own in self._sets:
-            if prod(map(self._axes.size, own)) > 500 * MOST_CELLS:
+            if prod(map(self._axes.size, own)) > 1000 * MOST_CELLS:
                 return False
             grid = self._grid(own)
             self._starts.append(self.cells)
