@@ -1,4 +1,4 @@
-"""What several tables next to rows have in common: their group columns and filters, which of these rows show, and which go with which."""
+"""Group columns and filters of several tables next to rows: which of them the rows show, which go with which, and which tables they join."""
 
 from __future__ import annotations
 

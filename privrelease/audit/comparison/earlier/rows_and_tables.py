@@ -38,7 +38,7 @@ __all__ = ["JointCells", "cells_together"]
 
 @dataclass(frozen=True, slots=True)
 class JointCells:
-    """What rows and the tables of these numbers give together: ``learnt`` of each. ``agree``: as of one table. ``summed``: printed figures that add up
+    """Figures that rows and the tables of these numbers give together: ``learnt`` of each. ``agree``: as of one table. ``summed``: printed figures that add up
     a column of the rows, which narrows suppressed cells of the other tables down, and how far is not computed.
     """
 
