@@ -118,10 +118,12 @@ def _audited(
 def _table_judge(plan: Plan) -> TableJudge:
     """Return the judge of published tables, which loads what it judges by where there is a table to judge."""
 
-    def judge(table: EarlierRelease, rows: RowsOut, engine: MeasuringEngine) -> TableVerdict:
+    def judge(pairs: Sequence[tuple[EarlierRelease, RowsOut]], engine: MeasuringEngine) -> list[TableVerdict]:
+        if not pairs:
+            return []
         from privrelease.audit.tables.beside_rows import table_judge
 
-        return table_judge(plan)(table, rows, engine)
+        return table_judge(plan)(pairs, engine)
 
     return judge
 

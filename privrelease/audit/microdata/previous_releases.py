@@ -81,15 +81,15 @@ class _Found:
 def beside_microdata(
     evidence: Evidence, earlier: EarlierReleases, engine: MeasuringEngine, judge_table: TableJudge | None = None
 ) -> PreviousReleaseFindings:
-    """Compare the measured file with every earlier release. ``judge_table``: tells what these rows give back of an earlier table."""
-    if evidence.main is None:
+    """Compare the measured file with every earlier release. ``judge_table``: tells what these rows give back of earlier tables."""
+    if (main := evidence.main) is None:
         return together((), (), (), earlier)
-    main = evidence.main
     tables = [] if judge_table is None else [one for one in earlier.releases if one.content == "cells" and one.held]
     source = SourceColumns(engine, (evidence.plan.source,), readable=evidence.source is not None)
     rows = [_rows_out(evidence, main, one, source) for one in tables]
     own = [*(one.own for one in earlier.releases if one.content == "rows" and one.held), *(one.own for one in rows)]
-    judged = [(one, judge_table(one, of, engine).settled(of, own)) for one, of in zip(tables, rows, strict=True) if judge_table]
+    verdicts = [] if judge_table is None else judge_table([*zip(tables, rows, strict=True)], engine)
+    judged = [(one, verdict.settled(of, own)) for one, of, verdict in zip(tables, rows, verdicts, strict=True)]
     if recoded_columns(evidence.plan.columns):
         judged = [(one, verdict) for one, verdict in judged if verdict.agree]
     found = [_compared(evidence, main, one, engine) for one in earlier.releases if all(one is not other for other, _ in judged)]

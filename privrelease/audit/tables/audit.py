@@ -110,7 +110,7 @@ def audit_table(
         earlier,
         evidence.linked,
         evidence.changes,
-        table_beside_rows(evidence, earlier.releases, engine),
+        table_beside_rows(evidence, policy, earlier.releases, engine),
         evidence.complete,
     )
     return with_earlier(audit, beside, plan)

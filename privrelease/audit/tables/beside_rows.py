@@ -9,6 +9,7 @@ import numpy as np
 
 from privrelease.audit.comparison.earlier.granted_maps import SourceColumns
 from privrelease.audit.comparison.earlier.rows_and_table import (
+    COUNT,
     CellsByRows,
     RowsOut,
     TableShown,
@@ -16,6 +17,7 @@ from privrelease.audit.comparison.earlier.rows_and_table import (
     cells_by_rows,
     same_source,
 )
+from privrelease.audit.comparison.earlier.tables_together import BesideRows, OutTable, with_others
 from privrelease.audit.tables.evidence import TableTarget, agrees, cell_value, table_evidence
 from privrelease.audit.tables.previous_releases import given_back, printed_in
 from privrelease.disclosure.tables.figures import known_of, needs
@@ -26,7 +28,7 @@ from privrelease.relational.schema import ColumnType
 from privrelease.texts.sentences import listed, say
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from fractions import Fraction
 
     from privrelease.audit.comparison.earlier.rows_and_table import Cell, TableJudge
@@ -44,11 +46,16 @@ _NUMBERS = frozenset({ColumnType.INTEGER, ColumnType.NUMBER})
 
 
 def table_beside_rows(
-    evidence: TableEvidence, earlier: Sequence[EarlierRelease], engine: MeasuringEngine
+    evidence: TableEvidence, policy: Plan, earlier: Sequence[EarlierRelease], engine: MeasuringEngine
 ) -> list[tuple[EarlierRelease, TableVerdict]]:
-    """Judge a table next to every release of rows that is out. Where the source was not read, any suppressed cell that follows is too many."""
+    """Judge a table next to every release of rows that is out, and together with the tables that are. Where the source was not read, any
+    suppressed cell that follows is too many.
+    """
     inputs = () if evidence.target.internal is None else evidence.target.internal.inputs
     source = SourceColumns(engine, (evidence.plan.source,), readable=evidence.source_rows is not None)
+    mine = _by_plan(evidence)
+    shows = any(one.content == "rows" and one.held and not one.recoded for one in earlier)
+    others = [(one, _out(one, policy, engine)) for one in earlier if shows and one.content == "cells" and one.held]
     found: list[tuple[EarlierRelease, RowsOut | None, TableVerdict]] = []
     for one in earlier:
         if one.content != "rows" or not one.held:
@@ -67,45 +74,63 @@ def table_beside_rows(
         except PrivreleaseError:
             found.append((one, None, TableVerdict(agree=None)))
             continue
-        left_out = _left_out(evidence, file, same=same_source(inputs, one.inputs))
+        known = evidence.source_rows is not None and same_source(inputs, one.inputs)
+        left_out = _left_out(evidence.source_rows, file, same=known)
         rows = RowsOut(file, one.own, one.lossy, left_out, one.pseudonyms, source)
-        found.append((one, rows, _verdict(evidence, rows, engine)))
+        verdict, alone = _alone(mine, rows, engine)
+        if verdict.agree:
+            beside = [BesideRows(mine, alone, same=known)]
+            for table, shown in others:
+                if shown is None or shown.shown == mine.shown:
+                    continue
+                same = known and same_source(inputs, table.inputs)
+                of = _of_table(replace(rows, left_out=left_out if same else None), shown)
+                beside.append(BesideRows(replace(shown, name=table.name), cells_by_rows(shown.shown, of, engine), same=same))
+            (verdict, *_) = with_others(beside, [verdict], rows, engine)
+        found.append((one, rows, verdict))
     own = [one.own for one, _, _ in found]
     return [(one, verdict.settled(rows, own)) for one, rows, verdict in found]
 
 
-def _left_out(evidence: TableEvidence, file: ReleasedFile, *, same: bool) -> int | None:
-    """Return how many rows that the table is made of are not in a file of rows of the ``same`` source, at least; None where that is not known.
+def _left_out(made_of: int | None, file: ReleasedFile, *, same: bool) -> int | None:
+    """Return how many rows that a table is made of are not in a file of rows of the ``same`` source, at least; None where that is not known.
 
     Rows that the domain of another dataset over this source keeps out of the file count, those that the table's own keeps out of both do not.
     """
-    return max(0, evidence.source_rows - file.n_rows) if same and evidence.source_rows is not None else None
+    return max(0, made_of - file.n_rows) if same and made_of is not None else None
 
 
 def table_judge(policy: Plan) -> TableJudge:
-    """Return a judge of published tables: by the plan of the policy that made them where it still describes them, else by their files alone."""
+    """Return a judge of published tables, each next to rows and all together: by the plan of the policy that made them where it still
+    describes them, else by their files alone.
+    """
 
-    def judge(table: EarlierRelease, rows: RowsOut, engine: MeasuringEngine) -> TableVerdict:
-        # a release of this name in another policy is another release, with rules of its own
-        own = table.manifest is not None and table.manifest.policy.id == policy.policy_id
-        name = table.manifest.release if own and table.manifest is not None else None
-        plan = next((one for one in releases_of(policy.releases, TablePlan) if one.id == name), None)
-        try:
+    def judge(pairs: Sequence[tuple[EarlierRelease, RowsOut]], engine: MeasuringEngine) -> list[TableVerdict]:
+        verdicts, beside, places, known = [], [], [], []
+        for table, rows in pairs:
             if rows.recoded:
-                return TableVerdict(agree=True if _prints_all(printed_in(table.file)[1]) else None)
-            if plan is not None:
-                evidence = table_evidence(plan, policy, TableTarget((table.file,)), engine, ())
-                if evidence.suppressed is not None and _holds(evidence):
-                    source = None if rows.source is None else rows.source.also(plan.source)
-                    left_out = rows.left_out
-                    if (
-                        source is rows.source
-                    ):  # the table is made of the very file of the rows, perhaps by another dataset over it
-                        left_out = _left_out(evidence, rows.file, same=left_out is not None)
-                    return _verdict(evidence, replace(rows, source=source, left_out=left_out), engine)
-            return _by_file(table, rows, engine)
-        except (OSError, ValueError, PrivreleaseError):
-            return TableVerdict(agree=None)
+                try:
+                    verdicts.append(TableVerdict(agree=True if _prints_all(printed_in(table.file)[1]) else None))
+                except (OSError, ValueError, PrivreleaseError):
+                    verdicts.append(TableVerdict(agree=None))
+                continue
+            shown = _out(table, policy, engine)
+            if shown is None:
+                verdicts.append(TableVerdict(agree=None))
+                continue
+            of = _of_table(rows, shown)
+            verdict, alone = _alone(shown, of, engine)
+            if verdict.agree:
+                places.append(len(verdicts))
+                known.append(of)
+                beside.append(BesideRows(replace(shown, name=table.name), alone, same=rows.left_out is not None))
+            verdicts.append(verdict)
+        if len(beside) > 1:
+            rows = max(known, key=lambda one: -1 if one.left_out is None else one.left_out)
+            together = with_others(beside, [verdicts[place] for place in places], rows, engine)
+            for place, verdict in zip(places, together, strict=True):
+                verdicts[place] = verdict
+        return verdicts
 
     return judge
 
@@ -125,65 +150,87 @@ def _holds(evidence: TableEvidence) -> bool:
     )
 
 
-def _verdict(evidence: TableEvidence, rows: RowsOut, engine: MeasuringEngine) -> TableVerdict:
+def _out(table: EarlierRelease, policy: Plan, engine: MeasuringEngine) -> OutTable | None:
+    """Return a published table; None where its file cannot be read."""
+    # a release of this name in another policy is another release, with rules of its own
+    own = table.manifest is not None and table.manifest.policy.id == policy.policy_id
+    name = table.manifest.release if own and table.manifest is not None else None
+    plan = next((one for one in releases_of(policy.releases, TablePlan) if one.id == name), None)
+    try:
+        if plan is not None:
+            evidence = table_evidence(plan, policy, TableTarget((table.file,)), engine, ())
+            if evidence.suppressed is not None and _holds(evidence):
+                return _by_plan(evidence)
+        return _by_file(table)
+    except (OSError, ValueError, PrivreleaseError):
+        return None
+
+
+def _by_plan(evidence: TableEvidence) -> OutTable:
     plan, judged, suppressed, printed = evidence.plan, evidence.judged, evidence.suppressed, evidence.printed
+    added = {one.name: one.column for one in plan.measures if one.column is not None}
+    apart = (frozenset(plan.by),) if plan.rules.class_disclosure else ()
+    shown = TableShown(plan.by, plan.keys, printed, added, plan.where, round_up=plan.round_up, apart=apart)
     if judged is None or suppressed is None:
-        shown = TableShown(
-            plan.by, plan.keys, printed, _added(plan), plan.where, round_up=plan.round_up, apart=plan.rules.class_disclosure
-        )
-        return _any_hidden(shown, rows, engine)
+        return OutTable(shown, _any_hidden(shown), plan.source, evidence.source_rows)
     counts, cells = known_of(judged, -1, suppressed), list(printed)
     hidden = np.flatnonzero(suppressed).tolist()
-    shown = TableShown(
-        plan.by,
-        plan.keys,
-        printed,
-        _added(plan),
-        plan.where,
-        round_up=plan.round_up,
+    shown = replace(
+        shown,
         granted={cells[place]: (float(counts.low[place]), float(counts.high[place])) for place in hidden},
         widths={cells[place]: float(needs(judged, -1, place)[0]) for place in hidden},
-        apart=plan.rules.class_disclosure,
     )
-    learnt = cells_by_rows(shown, rows, engine)
-    if not learnt.agree:
-        return TableVerdict(agree=learnt.agree, by=_hiding(shown))
-    given = given_back(plan, cells, learnt.known, judged, suppressed, _WORDS)
-    return TableVerdict(tuple(given), unjudged=_open(learnt), by=_hiding(shown))
+
+    def given(known: Mapping[Cell, frozenset[str]], words: tuple[str, str]) -> tuple[Said, ...]:
+        every = {cell: known.get(cell, frozenset()) for cell in cells}
+        return tuple(given_back(plan, cells, every, judged, suppressed, words))
+
+    return OutTable(shown, given, plan.source, evidence.source_rows)
 
 
-def _open(learnt: CellsByRows) -> Said | None:
-    """Say which suppressed sums the rows narrow down, which no one has judged; None where there is none."""
-    return say("narrowed_sums", figures=listed(sorted(learnt.narrowed))) if learnt.narrowed else None
-
-
-def _added(plan: TablePlan) -> dict[str, str]:
-    return {one.name: one.column for one in plan.measures if one.column is not None}
-
-
-def _by_file(table: EarlierRelease, rows: RowsOut, engine: MeasuringEngine) -> TableVerdict:
-    """Judge a table of which only the file is known: any suppressed cell counts as unsafe, and it is taken to be made of
-    all rows, which shows in what it prints.
+def _by_file(table: EarlierRelease) -> OutTable:
+    """Return a table of which only the file is known: any suppressed cell counts as unsafe, and it is taken to be made of
+    all rows, which shows in what it prints. A file does not say which column a figure adds up.
     """
     by, printed = printed_in(table.file)
     keys = tuple(tuple(dict.fromkeys(key for cell in printed for column, key in cell if column == name)) for name in by)
-    found = _any_hidden(TableShown(by, keys, printed), rows, engine)
-    summed = sorted({name for figures in printed.values() for name, figure in figures.items() if figure is None} - {"count"})
-    numbers = any(kind in _NUMBERS for name, kind in rows.file.columns if name in rows.own)
-    if found.agree and found.unjudged is None and summed and numbers:  # a file does not say which column a figure adds up
-        return replace(found, unjudged=say("narrowed_sums", figures=listed(summed)))
-    return found
+    unnamed = frozenset(name for figures in printed.values() for name in figures) - {COUNT}
+    shown = TableShown(by, keys, printed, unnamed=unnamed)
+    return OutTable(shown, _any_hidden(shown))
 
 
-def _any_hidden(shown: TableShown, rows: RowsOut, engine: MeasuringEngine) -> TableVerdict:
-    learnt = cells_by_rows(shown, rows, engine)
+def _any_hidden(shown: TableShown) -> Callable[[Mapping[Cell, frozenset[str]], tuple[str, str]], tuple[Said, ...]]:
+    def given(known: Mapping[Cell, frozenset[str]], words: tuple[str, str]) -> tuple[Said, ...]:
+        found = sum(bool(known.get(cell)) for cell in shown.printed if shown.hides(cell))
+        return (say(words[0], cells=say("n_cells", n=found)),) if found else ()
+
+    return given
+
+
+def _of_table(rows: RowsOut, table: OutTable) -> RowsOut:
+    """Return the rows with the source of a table's plan, which may have more columns, and with what they lack of the rows that it is made of."""
+    if table.source is None:
+        return rows
+    source = None if rows.source is None else rows.source.also(table.source)
+    if source is not rows.source:
+        return replace(rows, source=source)
+    # the table is made of the very file of the rows, perhaps by another dataset over it
+    return replace(rows, left_out=_left_out(table.source_rows, rows.file, same=rows.left_out is not None))
+
+
+def _alone(table: OutTable, rows: RowsOut, engine: MeasuringEngine) -> tuple[TableVerdict, CellsByRows]:
+    """Judge a table with the rows alone; also return what is learnt of it."""
+    shown = table.shown
+    try:
+        learnt = cells_by_rows(shown, rows, engine)
+    except (OSError, ValueError, PrivreleaseError):
+        learnt = CellsByRows(agree=None)
+        return TableVerdict(agree=None), learnt
+    by = frozenset(shown.by) if shown.hiding else frozenset[str]()
     if not learnt.agree:
-        return TableVerdict(agree=learnt.agree, by=_hiding(shown))
-    given = sum(bool(learnt.known[cell]) for cell in shown.printed if shown.hides(cell))
-    faults = (say(_WORDS[0], cells=say("n_cells", n=given)),) if given else ()
-    return TableVerdict(faults, unjudged=_open(learnt), by=_hiding(shown))
-
-
-def _hiding(shown: TableShown) -> frozenset[str]:
-    """Return the group columns of a table that suppresses something."""
-    return frozenset(shown.by) if any(map(shown.hides, shown.printed)) else frozenset()
+        return TableVerdict(agree=learnt.agree, by=by), learnt
+    narrowed = learnt.narrowed
+    if any(kind in _NUMBERS for name, kind in rows.file.columns if name in rows.own):
+        narrowed |= {name for figures in shown.printed.values() for name in shown.unnamed if figures[name] is None}
+    open_ = say("narrowed_sums", figures=listed(sorted(narrowed))) if narrowed else None
+    return TableVerdict(table.given(learnt.known, _WORDS), unjudged=open_, by=by), learnt

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Final
 from privrelease.relational.filters import columns_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from privrelease.disclosure.tables.published_table import PrintedTable
 
-__all__ = ["MOST_TOGETHER", "cells_together", "is_tree"]
+__all__ = ["MOST_TOGETHER", "cells_together", "clusters", "is_tree"]
 
 #: The most cells of all columns of linked tables together.
 MOST_TOGETHER: Final = 400
@@ -64,3 +64,35 @@ def cells_together(tables: Sequence[PrintedTable]) -> int | None:
     if is_tree(columns):
         return None
     return prod(len(listed) + 1 for listed in keys.values()) * (1 << len(frozenset().union(*members)))
+
+
+def clusters(edges: Sequence[frozenset[int]], sizes: Mapping[int, int]) -> tuple[list[frozenset[int]], list[tuple[int, int]]]:
+    """Return sets of columns that have every one of ``edges`` within one of them and are linked without a ring, and the pairs of sets that link them:
+    whole numbers that agree in what linked sets share are those of one population. ``sizes``: keys of each column, to keep the sets small.
+
+    >>> clusters([frozenset({0, 1}), frozenset({1, 2})], {0: 2, 1: 2, 2: 2})
+    ([frozenset({0, 1}), frozenset({1, 2})], [(0, 1)])
+    >>> clusters([frozenset({0, 1}), frozenset({1, 2}), frozenset({0, 2})], {0: 2, 1: 2, 2: 2})
+    ([frozenset({0, 1, 2})], [])
+    """
+    near = {name: frozenset().union(*(edge for edge in edges if name in edge)) for edge in edges for name in edge}
+    found: list[frozenset[int]] = []
+    while near:
+        first = min(near, key=lambda name: (prod(sizes[one] for one in near[name]), name))
+        whole = near.pop(first)
+        found.append(whole)
+        for name in whole - {first}:
+            near[name] = (near[name] | whole) - {first}
+    kept = [
+        one
+        for i, one in enumerate(found)
+        if not any(one <= other for other in (*found[:i], *(big for big in found[i + 1 :] if one < big)))
+    ]
+    links: list[tuple[int, int]] = []
+    within = [0]
+    while len(within) < len(kept):
+        pairs = [(i, j) for i in within for j in range(len(kept)) if j not in within]
+        best = max(pairs, key=lambda pair: len(kept[pair[0]] & kept[pair[1]]))
+        links.append(best)
+        within.append(best[1])
+    return kept, links

@@ -115,8 +115,8 @@ class ColumnMap:
 class PatternQuery:
     """``by``: columns of a released file whose values are wanted; ``sums``: columns of which the known values are counted; ``where``: a filter
     over its columns; ``lossy``: columns of which a missing cell may have been suppressed, so that what it was is not known. ``unseen``: columns of the
-    filter that the rows do not show, of which no cell is known. ``maps``: columns of
-    the file, and the handles of maps by which their values are looked up.
+    filters that the rows do not show, of which no cell is known. ``maps``: columns of
+    the file, and the handles of maps by which their values are looked up. ``also``: more filters, as ``where``.
     """
 
     by: tuple[str, ...]
@@ -125,13 +125,14 @@ class PatternQuery:
     lossy: frozenset[str] = frozenset()
     unseen: frozenset[str] = frozenset()
     maps: tuple[tuple[str, str], ...] = ()
+    also: tuple[Filter, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class RowPattern:
     """Released rows that look alike. ``keys``: as texts, None where missing. ``inside``: whether the filter holds, None where that is not known.
     ``rows``: how many; ``known``: how many of them have a value of each column that was asked for. ``within``: by map, the number of the set of
-    keys that the row's value has; None where the value is missing or is not in the map.
+    keys that the row's value has; None where the value is missing or is not in the map. ``also``: as ``inside``, of each further filter.
     """
 
     keys: tuple[str | None, ...]
@@ -139,6 +140,7 @@ class RowPattern:
     rows: int
     known: tuple[int, ...] = ()
     within: tuple[int | None, ...] = ()
+    also: tuple[bool | None, ...] = ()
 
 
 class AcrossEngine(Protocol):
@@ -213,6 +215,6 @@ class AcrossEngine(Protocol):
         """Return which keys occur with which values, in rows that have a value; values are compared as texts, numbers as doubles."""
         ...
 
-    def row_patterns(self, released: ReleasedFile, asked: PatternQuery) -> tuple[RowPattern, ...]:
-        """Group the rows of a released file by what they show of the cells of a table."""
+    def row_patterns(self, of: Staged | ReleasedFile, asked: PatternQuery) -> tuple[RowPattern, ...]:
+        """Group rows by what they show of the cells of a table."""
         ...

@@ -195,11 +195,12 @@ class PlainPairs:
         groups = defaultdict(lambda: [0] * (1 + len(asked.sums)))
         for cells in self._listed(released):
             within = tuple(self._kept[handle].get(text(cells[name])) for name, handle in asked.maps)
-            own = groups[tuple(text(cells[name]) for name in asked.by), self._inside(asked, cells), within]
+            also = tuple(self._inside(replace(asked, where=one), cells) for one in asked.also)
+            own = groups[tuple(text(cells[name]) for name in asked.by), self._inside(asked, cells), within, also]
             own[0] += 1
             for place, name in enumerate(asked.sums, 1):
                 own[place] += cells[name] is not None
-        return tuple(RowPattern(*seen[:2], own[0], tuple(own[1:]), seen[2]) for seen, own in groups.items())
+        return tuple(RowPattern(*seen[:2], own[0], tuple(own[1:]), *seen[2:]) for seen, own in groups.items())
 
     @staticmethod
     def _inside(asked, cells):

@@ -157,3 +157,29 @@ def test_every_value_may_be_a_key_of_its_own(bench, staged):
     assert (fee.values, fee.keys, fee.rows, fee.forward, fee.backward, fee.handle, fee.sets) == (2, 5, 6, False, False, "", ())
     (year,) = bench.engine.column_maps(staged, [MapQuery("year", "fee", each=True)])
     assert (year.values, year.keys, year.rows, year.forward, year.backward) == (7, 2, 7, True, False)
+
+
+def test_rows_of_a_source_are_grouped_by_several_filters(bench, staged):
+    """Of 1980 and 1981, region and fee: the fee is missing once, where its comparison is not true."""
+    filters = tuple(parse_filter(text, TYPES) for text in ("fee > 2", "year < 1983"))
+    found = bench.engine.row_patterns(staged, PatternQuery(("region",), also=filters))
+    assert {(one.keys, one.also): (one.inside, one.rows) for one in found} == {
+        (("east",), (False, True)): (True, 1),
+        (("east",), (True, True)): (True, 1),
+        ((None,), (False, True)): (True, 1),
+        (("east",), (False, False)): (True, 1),
+        (("west",), (True, False)): (True, 1),
+        ((None,), (False, False)): (True, 1),
+        (("isle",), (True, False)): (True, 1),
+        (("west",), (False, False)): (True, 1),
+    }
+
+
+def test_several_filters_are_open_each_where_its_own_column_is_not_shown(bench):
+    path = bench.folder / "years.parquet"
+    pq.write_table(pa.table({"year": pa.array([1980, 1985], pa.int64())}), path)
+    opened = bench.engine.open_release(Sink(SinkKind.PARQUET, path, "released"), [COLUMNS[3]])
+    filters = tuple(parse_filter(text, TYPES) for text in ("year < 1984 AND region = 'east'", "NOT (year < 1984 OR fee > 2)"))
+    asked = PatternQuery(("year",), (), filters[0], unseen=frozenset({"region", "fee"}), also=filters)
+    found = {one.keys[0]: (one.inside, one.also) for one in bench.engine.row_patterns(opened, asked)}
+    assert found == {"1980": (None, (None, False)), "1985": (False, (False, None))}

@@ -199,7 +199,8 @@ def pairs_of(engine, staged, files, maps):
     yield engine.shared_values(staged, second, [("a", "a"), ("a", "b")])
     yield engine.same_coding(first, second, ["a", "b"])
     asked = PatternQuery(("a", "b"), ("n",))
-    yield tuple(sorted((str(one.keys), one.inside, one.rows, one.known) for one in engine.row_patterns(second, asked)))
+    for of in (staged, second):
+        yield tuple(sorted((str(one.keys), one.inside, one.rows, one.known) for one in engine.row_patterns(of, asked)))
     known = [
         (name, MapQuery(name, on, keys))
         for name, on in permutations(("a", "n", "x", "b", "who"), 2)

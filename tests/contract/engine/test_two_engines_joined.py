@@ -193,8 +193,10 @@ def of_joined(engine, staged, files, maps):
             ("a",),
             parse_filter(("NOT (a = 'a' AND n > 0)", "n IS NULL OR a = 'A'")[number], TYPES),
             frozenset({"a", "n"}),
+            also=(parse_filter("n > 0 OR a = 'a'", TYPES),),
         )
-        yield sorted((str(one.keys), str(one.inside), one.rows, one.known) for one in engine.row_patterns(files[0], asked))
+        patterns = engine.row_patterns(files[0], asked)
+        yield sorted((str(one.keys), str(one.inside), str(one.also), one.rows, one.known) for one in patterns)
 
 
 @pytest.mark.parametrize("n", [0, 1, 150])

@@ -197,7 +197,7 @@ class _Search:
         for side, column in product(hidden, sorted(self._own | (self._rows.tokens & self._types.keys()))):
             if side is not None:
                 name = self._table.by[side]
-                if column != name and not (self._table.apart and column in self._table.by):
+                if column != name and not any({column, name} <= one for one in self._table.apart):
                     yield _Asked(side, MapQuery(column, name, self._table.keys[side]))
             elif self._table.where is not None:
                 yield _Asked(None, MapQuery(column, self._table.where))

@@ -41,11 +41,21 @@ if TYPE_CHECKING:
     from privrelease.release.manifest import InputDigest
     from privrelease.texts.sentences import Said
 
-__all__ = ["MOST_PLACES", "CellsByRows", "RowsOut", "TableJudge", "TableShown", "TableVerdict", "cells_by_rows", "same_source"]
+__all__ = [
+    "COUNT",
+    "MOST_PLACES",
+    "CellsByRows",
+    "RowsOut",
+    "TableJudge",
+    "TableShown",
+    "TableVerdict",
+    "cells_by_rows",
+    "same_source",
+]
 
 #: Places of kinds of rows in cells that are looked at; where there are more, rows that show too little count as known to be in no cell yet.
 MOST_PLACES: Final = 200_000
-_COUNT: Final = "count"
+COUNT: Final = "count"
 
 #: Keys of a cell by column; a column that is summed over has none.
 Cell: TypeAlias = "frozenset[tuple[str, str]]"
@@ -74,8 +84,8 @@ class RowsOut:
 class TableShown:
     """A table as its file shows it. ``keys``: of every group column. ``printed``: figures by cell, None where suppressed. ``added``: figures that
     add up a column, by name. ``where``: the rows that it is made of. ``round_up``: printed counts are rounded up to its multiples. ``granted``: bounds of counts that the attacker has by the table's rules;
-    ``widths``: how uncertain a count must stay, 1 where nothing is said. ``apart``: it is protected that groups of one of its columns have one
-    key of another, so that no such dependency is granted.
+    ``widths``: how uncertain a count must stay, 1 where nothing is said. ``apart``: sets of columns of which it is protected that groups of one
+    have one key of another, so that no such dependency is granted. ``unnamed``: figures that add up a column, and no one knows which.
     """
 
     by: tuple[str, ...]
@@ -86,7 +96,21 @@ class TableShown:
     round_up: int = 1
     granted: Mapping[Cell, tuple[float, float]] = field(default_factory=dict)
     widths: Mapping[Cell, float] = field(default_factory=dict)
-    apart: bool = False
+    apart: tuple[frozenset[str], ...] = ()
+    unnamed: frozenset[str] = frozenset()
+
+    @property
+    def hiding(self) -> bool:
+        """Return True if anything is suppressed."""
+        return any(map(self.hides, self.printed))
+
+    def bounds(self, cell: Cell) -> tuple[float, float]:
+        """Return the least and the largest count that a cell can have, by what is printed in it and granted."""
+        count = self.printed[cell].get(COUNT)
+        low, high = self.granted.get(cell, (0.0, float("inf")))
+        if count is None:
+            return low, high
+        return max(low, float(count) - self.round_up + 1 if count else 0.0), min(high, float(count))
 
     def hides(self, cell: Cell) -> bool:
         """Return True if a figure of the cell is suppressed."""
@@ -130,8 +154,8 @@ class TableVerdict:
         return replace(self, unjudged=say("rows_together", columns=listed(sorted(whole))))
 
 
-#: Judges an earlier table next to the rows that are audited.
-TableJudge: TypeAlias = "Callable[[EarlierRelease, RowsOut, MeasuringEngine], TableVerdict]"
+#: Judges earlier tables next to the rows that are audited, as these are known next to each.
+TableJudge: TypeAlias = "Callable[[Sequence[tuple[EarlierRelease, RowsOut]], MeasuringEngine], list[TableVerdict]]"
 
 
 def same_source(ours: Sequence[InputDigest], theirs: Sequence[InputDigest]) -> bool:
@@ -158,10 +182,8 @@ def _counted(table: TableShown, rows: RowsOut, engine: MeasuringEngine) -> Cells
     asked = PatternQuery(shown, tuple(dict.fromkeys(sums.values())), table.where if readable else None, rows.lossy, unseen)
     decided = readable or table.where is None
     patterns = engine.row_patterns(rows.file, asked)
-    hidden = _hidden(table, asked, patterns, decided=decided) if any(map(table.hides, table.printed)) else []
-    maps = (
-        granted_maps(table, rows, hidden, engine) if hidden or (rows.left_out and any(map(table.hides, table.printed))) else ()
-    )
+    hidden = _hidden(table, asked, patterns, decided=decided) if table.hiding else []
+    maps = granted_maps(table, rows, hidden, engine) if hidden or (rows.left_out and table.hiding) else ()
     if maps:
         more = replace(asked, maps=tuple((one.column, one.handle) for one in maps if one.handle))
         seen = engine.row_patterns(rows.file, more) if more.maps else patterns
@@ -317,16 +339,13 @@ class _Attack:
     def _printed(self) -> dict[Cell, int]:
         """Number every cell of the table, say what it is the total of, and take what is printed and granted as known."""
         found = {}
-        for cell, figures in self._table.printed.items():
+        for cell in self._table.printed:
             place = self._number.get(cell)
             if place is None:
                 place = self._unknown(0.0, float("inf"))
                 self._relations.append(Relation(place, self._within(cell)))
             found[cell] = place
-            count = figures.get(_COUNT)
-            low, high = self._table.granted.get(cell, (0.0, float("inf")))
-            if count is not None:
-                low, high = max(low, float(count) - self._table.round_up + 1 if count else 0.0), min(high, float(count))
+            low, high = self._table.bounds(cell)
             self._low[place], self._high[place] = max(self._low[place], low), min(self._high[place], high)
         return found
 
@@ -361,8 +380,8 @@ class _Attack:
             inner = list(self._within(cell))
             closed = not self._open[inner].any()
             figures = {figure for figure, whole in summed.items() if closed and whole[inner].all()}
-            if _COUNT in printed and cell in ends and ends[cell][1] - ends[cell][0] < widths[cell]:
-                figures.add(_COUNT)
+            if COUNT in printed and cell in ends and ends[cell][1] - ends[cell][0] < widths[cell]:
+                figures.add(COUNT)
             known[cell] = frozenset(figures)
             narrowed |= {figure for figure in summed if printed.get(figure, 0) is None and figure not in figures}
         return CellsByRows(known, narrowed=frozenset(narrowed))

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from privrelease.engine.duckdb.measuring.opening import Opened
     from privrelease.engine.protocol.base import Staged
     from privrelease.engine.protocol.release_pairs import ColumnMap, LinkedPersons, MapQuery, PatternQuery, RowPattern
+    from privrelease.relational.schema import ColumnType
 
 __all__ = ["AcrossQueries"]
 
@@ -337,9 +338,12 @@ class AcrossQueries(ABC):
 
     def column_maps(self, of: Staged | ReleasedFile, asked: Sequence[MapQuery]) -> tuple[ColumnMap, ...]:
         """Return which keys occur with which values."""
-        types = dict(of.columns) if isinstance(of, ReleasedFile) else {column.name: column.type for column in of.columns}
-        return column_maps(self._connection, self._opened(of), types, asked)
+        return column_maps(self._connection, self._opened(of), _types(of), asked)
 
-    def row_patterns(self, released: ReleasedFile, asked: PatternQuery) -> tuple[RowPattern, ...]:
+    def row_patterns(self, of: Staged | ReleasedFile, asked: PatternQuery) -> tuple[RowPattern, ...]:
         """Group rows by what they show."""
-        return row_patterns(self._connection, self._opened(released), dict(released.columns), asked)
+        return row_patterns(self._connection, self._opened(of), _types(of), asked)
+
+
+def _types(of: Staged | ReleasedFile) -> dict[str, ColumnType]:
+    return dict(of.columns) if isinstance(of, ReleasedFile) else {column.name: column.type for column in of.columns}

@@ -30,9 +30,10 @@ def row_patterns(
     connection: Connection, of: Opened, types: Mapping[str, ColumnType], asked: PatternQuery
 ) -> tuple[RowPattern, ...]:
     """Return every group of rows. Columns that the file lacks must not be asked for."""
-    filtered = () if asked.where is None else tuple(sorted(columns_of(asked.where)))
+    filters = (*(() if asked.where is None else (asked.where,)), *asked.also)
+    filtered = sorted(frozenset[str]().union(*map(columns_of, filters)))
     names = tuple(dict.fromkeys((*asked.by, *asked.sums, *filtered, *(name for name, _ in asked.maps))))
-    unknown = {} if asked.where is None else unknown_cells(asked.where, asked.unseen)
+    unknown = {name: cell for one in filters for name, cell in unknown_cells(one, asked.unseen).items()}
     types = {**dict.fromkeys(unknown, ColumnType.STRING), **types}
     cells = [
         sql.aliased(unknown[name] if name in unknown else of.cell(name, "t"), f"c{place}") for place, name in enumerate(names)
@@ -44,7 +45,8 @@ def row_patterns(
     )
     table = RenamedColumns(names, types)
     keys = [sql.cast(sql.column(f"c{table.ordinal(name)}"), "VARCHAR") for name in asked.by]
-    keys.append(sql.integer(1) if asked.where is None else _state(asked.where, table, asked))
+    keys += [sql.integer(1)] if asked.where is None else []
+    keys += [_state(one, table, asked) for one in filters]
     named = [sql.aliased(key, f"k{place}") for place, key in enumerate(keys)]
     values = [sql.aliased(sql.column(f"c{table.ordinal(name)}"), f"v{place}") for place, name in enumerate(asked.sums)]
     sets = [sql.aliased(sql.column("code", f"m{place}"), f"m{place}") for place in range(len(asked.maps))]
@@ -60,9 +62,16 @@ def row_patterns(
     found = connection.rows(
         exp.select(*groups, *counted).from_(shown, copy=False).group_by(*(one.copy() for one in groups), copy=False)
     )
-    width, end = len(asked.by), len(groups)
+    width, states, end = len(asked.by), len(keys), len(groups)
     return tuple(
-        RowPattern(tuple(line[:width]), _INSIDE[line[width]], line[end], tuple(line[end + 1 :]), tuple(line[width + 1 : end]))
+        RowPattern(
+            tuple(line[:width]),
+            _INSIDE[line[width]],
+            line[end],
+            known=tuple(line[end + 1 :]),
+            within=tuple(line[states:end]),
+            also=tuple(_INSIDE[state] for state in line[width + 1 : states]),
+        )
         for line in found
     )
 

@@ -1,0 +1,168 @@
+"""Group columns and filters of several tables next to rows: which of them the rows show, which go with which, and which tables they join."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from privrelease.engine.protocol.release_pairs import PatternQuery
+from privrelease.relational.filters import columns_of
+from privrelease.relational.schema import ColumnType
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from privrelease.audit.comparison.earlier.rows_and_table import RowsOut, TableShown
+    from privrelease.engine.protocol.audit import MeasuringEngine
+    from privrelease.engine.protocol.base import Staged
+    from privrelease.relational.filters import Filter
+
+__all__ = ["JointAxes", "Numbers"]
+
+#: Numbers of places or cells.
+Numbers: TypeAlias = "NDArray[np.int64]"
+
+
+class JointAxes:
+    """Group columns of tables, then their filters, by number: of a filter place 0 is of rows that satisfy it, 1 of all others. Of a column
+    the last place is of rows with a key that no table lists, or with none.
+    """
+
+    def __init__(self, tables: Sequence[TableShown], rows: RowsOut, engine: MeasuringEngine) -> None:
+        self.tables, self.rows, self.engine = tables, rows, engine
+        keys: dict[str, dict[str, None]] = {}
+        for table in tables:
+            for name, listed in zip(table.by, table.keys, strict=True):
+                keys.setdefault(name, {}).update(dict.fromkeys(listed))
+        self.columns = tuple(keys)
+        self.keys = tuple(tuple(listed) for listed in keys.values())
+        self.filters: tuple[Filter, ...] = tuple(dict.fromkeys(one.where for one in tables if one.where is not None))
+        self.types = dict(rows.file.columns)
+        self.own = rows.own & self.types.keys()
+        self.apart = tuple(one for table in tables for one in table.apart)
+        self.number = {name: place for place, name in enumerate(self.columns)}
+        self.places = [{key: place for place, key in enumerate(listed)} for listed in self.keys]
+        self.certain = self._certain()
+        self.absent = dict(self._absent())
+
+    def filter_axis(self, where: Filter) -> int:
+        """Return the number of a filter."""
+        return len(self.columns) + self.filters.index(where)
+
+    def size(self, axis: int) -> int:
+        """Return the number of places."""
+        return len(self.keys[axis]) + 1 if axis < len(self.columns) else 2
+
+    def of_table(self, table: TableShown) -> frozenset[int]:
+        """Return the axes of a table."""
+        own = frozenset(self.number[name] for name in table.by)
+        return own if table.where is None else own | {self.filter_axis(table.where)}
+
+    def of_filter(self, axis: int) -> frozenset[int]:
+        """Return a filter and the columns of it that are group columns."""
+        read = columns_of(self.filters[axis - len(self.columns)])
+        return frozenset({axis, *(self.number[name] for name in read if name in self.number)})
+
+    def asked(self, axes: frozenset[int]) -> tuple[PatternQuery, tuple[int, ...]]:
+        """Return what is asked of rows about these axes, and the numbers of the filters of which they show something."""
+        by = tuple(name for name in self.columns if self.number[name] in axes and name in self.own)
+        read = tuple(
+            axis
+            for axis in sorted(axes)
+            if axis >= len(self.columns) and columns_of(self.filters[axis - len(self.columns)]) & self.own
+        )
+        filters = tuple(self.filters[axis - len(self.columns)] for axis in read)
+        unseen = frozenset[str]().union(*map(columns_of, filters)) - self.own
+        return PatternQuery(by, lossy=self.rows.lossy, unseen=unseen, also=filters), read
+
+    def _certain(self) -> frozenset[int]:
+        """Return the axes whose place is known of every person."""
+        if self.rows.left_out != 0:
+            return frozenset()
+        asked, read = self.asked(frozenset(range(len(self.columns) + len(self.filters))))
+        patterns = self.engine.row_patterns(self.rows.file, asked)
+        shown = {
+            self.number[name]
+            for place, name in enumerate(asked.by)
+            if name not in self.rows.lossy or all(one.keys[place] is not None for one in patterns)
+        }
+        decided = {axis for place, axis in enumerate(read) if all(one.also[place] is not None for one in patterns)}
+        return frozenset(shown | decided)
+
+    def _absent(self) -> Iterator[tuple[tuple[int, int], NDArray[np.bool_]]]:
+        """Yield, by pairs of axes of which one determines the other in the source, the places that no row has together."""
+        axes = range(len(self.columns) + len(self.filters))
+        wanted = {*self.columns, *(name for one in self.filters for name in columns_of(one))}
+        types = {name: self.types.get(name, ColumnType.STRING) for name in wanted}
+        of_source = () if self.rows.source is None else self.rows.source.staged(types)
+        for one, other in combinations(axes, 2):
+            needed = self._needed(one) | self._needed(other)
+            staged = next((each for each in of_source if needed <= {column.name for column in each.columns}), None)
+            if staged is None or {one, other} <= self.certain:
+                continue
+            counts = self._counts(staged, one, other)
+            gone = np.zeros(counts.shape, np.bool_)
+            for first, second, turned in ((one, other, counts), (other, one, counts.T)):
+                if self._may_follow(first, second) and _is_determined(turned, columns=first < len(self.columns)):
+                    absent = (turned == 0) & (turned.sum(axis=1) > 0)[:, None]
+                    absent[len(self.keys[first]) if first < len(self.columns) else 2 :] = False
+                    gone |= absent if first == one else absent.T
+            if one >= len(self.columns):
+                gone |= counts == 0
+            if gone.any():
+                yield (one, other), gone
+
+    def _needed(self, axis: int) -> frozenset[str]:
+        width = len(self.columns)
+        return frozenset({self.columns[axis]}) if axis < width else columns_of(self.filters[axis - width])
+
+    def _may_follow(self, column: int, on: int) -> bool:
+        """Return whether it may be known that a column determines another axis."""
+        sensitive = frozenset[str]() if self.rows.source is None else self.rows.source.sensitive
+        if column >= len(self.columns) or self._needed(on) & sensitive:
+            return False
+        return on >= len(self.columns) or not any({self.columns[column], self.columns[on]} <= one for one in self.apart)
+
+    def _counts(self, staged: Staged, one: int, other: int) -> Numbers:
+        """Count the rows of the source by the places of two axes."""
+        width = len(self.columns)
+        by = tuple(self.columns[axis] for axis in (one, other) if axis < width)
+        also = tuple(self.filters[axis - width] for axis in (one, other) if axis >= width)
+        found = np.zeros((self.size(one), self.size(other)), np.int64)
+        for pattern in self.engine.row_patterns(staged, PatternQuery(by, also=also)):
+            states = [0 if inside else 1 for inside in pattern.also]
+            places = [self.place(self.number[name], key) for name, key in zip(by, pattern.keys, strict=True)] + states
+            found[tuple(places)] += pattern.rows
+        return found
+
+    def place(self, axis: int, key: str | None) -> int:
+        """Return the place of a key, the last where it is not listed."""
+        return self.places[axis].get("" if key is None else key, len(self.keys[axis]))
+
+    def groups(self) -> list[tuple[int, ...]]:
+        """Return the numbers of tables that have something in common which rows do not show of everybody."""
+        links = [self.of_table(table) for table in self.tables]
+        links += [self.of_filter(axis) for axis in range(len(self.columns), len(self.columns) + len(self.filters))]
+        links += [frozenset(pair) for pair in self.absent]
+        parts: list[set[int]] = []
+        for link in links:
+            open_ = set(link - self.certain)
+            meeting = [part for part in parts if part & open_]
+            parts = [part for part in parts if not part & open_] + [open_.union(*meeting)]
+        found = [
+            tuple(
+                i for i, table in enumerate(self.tables) if self.of_table(table) - self.certain and self.of_table(table) & part
+            )
+            for part in parts
+        ]
+        return [one for one in found if len(one) > 1]
+
+
+def _is_determined(counts: Numbers, *, columns: bool) -> bool:
+    """Return True if all rows of each listed key have one place of the other axis, and not all keys the same."""
+    listed = (counts[:-1] if columns else counts) > 0
+    return bool((listed.sum(axis=1) <= 1).all() and listed.any(axis=0).sum() > 1)
