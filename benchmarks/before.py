@@ -2,13 +2,16 @@
 
 `PRIVRELEASE_BEFORE=…/bin/privrelease` names the command of the earlier version, installed in an environment of its own. Each version has folders of
 its own, since neither reads the other's state. A limit in seconds is of one quiet machine: here it is the ratio of that limit to what the
-earlier version, a4653a8, took there. Arguments: words of the rows wanted, all by default; ``--quick``: without ten million rows.
+earlier version, a4653a8, took there. Arguments: words of the rows wanted, all by default; ``--quick``: without ten million rows. The first run after an
+installation is in `benchmarks/start.py`, distinct rows are in `benchmarks/worst_cases.py`, suppressed cells of tables in `benchmarks/table_suppression.py`.
 """
 
 from __future__ import annotations
 
 import os
+import random
 import statistics
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -17,27 +20,66 @@ from typing import TYPE_CHECKING
 import large_runs
 import several_threats
 import start
+import statistics_scan
 from measure import OUT, SHARED, by_turns, machine, print_table, standin
 
-from policies import write_policy
+from policies import write_policy, write_statistics, write_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import TypeAlias
+
+    #: Prepares a folder for a command of ours, and returns the arguments that are measured.
+    Prepared: TypeAlias = Callable[[Path, list[str]], list[str]]
 
 TURNS = 3
 TEN_MILLION = 10_000_000
+ATTACK = "attacks:\n  singling_out: {combine: 3}\n"
 
 
-def _start(place: int) -> Callable[[Path], list[str]]:
-    def made(folder: Path) -> list[str]:
+def _start(place: int) -> Prepared:
+    def made(folder: Path, _program: list[str]) -> list[str]:
         _, arguments, _ = start.commands(folder)[place]
         return arguments
 
     return made
 
 
-def _run(source: Path, *, csv: bool = False, known: tuple[tuple[int, ...], ...] = ()) -> Callable[[Path], list[str]]:
-    def made(folder: Path) -> list[str]:
+def _statistics(persons: str) -> Prepared:
+    def made(folder: Path, program: list[str]) -> list[str]:
+        (folder / "people.parquet").hardlink_to(statistics_scan.made(persons))
+        policy = write_statistics(folder, "people", "people.parquet", groups=statistics_scan.GROUPS)
+        subprocess.run([*program, "ledger", "init", policy.name], cwd=folder, check=True, capture_output=True)
+        return ["run", policy.name, "--quiet"]
+
+    return made
+
+
+def _table(folder: Path, _program: list[str]) -> list[str]:
+    """Make 2,000 persons in a table of 15 by 15 cells, most of them of few."""
+    keys = {side: ", ".join(f"{side}{n}" for n in range(15)) for side in "ab"}
+    draw = random.Random(1)  # noqa: S311 -- made-up data
+    rows = "".join(f"a{int(15 * draw.random() ** 2)},b{int(15 * draw.random() ** 2)}\n" for _ in range(2_000))
+    (folder / "table.csv").write_text("a,b\n" + rows, encoding="utf-8")
+    return ["run", write_table(folder, "table", "table.csv", keys).name, "--quiet"]
+
+
+def _singled_out(source: Path) -> Prepared:
+    def made(folder: Path, _program: list[str]) -> list[str]:
+        lines = source.read_text(encoding="utf-8").splitlines(keepends=True)
+        (folder / "some.csv").write_text("".join(lines[:20_001]), encoding="utf-8")
+        policy = write_policy(folder, "some", "some.csv", csv=True)
+        text = policy.read_text(encoding="utf-8").replace(
+            "occupation, salary-class]", "occupation]"
+        )  # the attacker of the attack knows it too
+        policy.write_text(text + ATTACK, encoding="utf-8")
+        return ["run", policy.name, "--quiet"]
+
+    return made
+
+
+def _run(source: Path, *, csv: bool = False, known: tuple[tuple[int, ...], ...] = ()) -> Prepared:
+    def made(folder: Path, _program: list[str]) -> list[str]:
         (folder / source.name).hardlink_to(source)
         policy = write_policy(folder, source.stem, source.name, csv=csv)
         if known:
@@ -47,7 +89,7 @@ def _run(source: Path, *, csv: bool = False, known: tuple[tuple[int, ...], ...] 
     return made
 
 
-def rows(folder: Path, *, quick: bool) -> list[tuple[str, Callable[[Path], list[str]], str]]:
+def rows(folder: Path, *, quick: bool) -> list[tuple[str, Prepared, str]]:
     """Return what is measured: its name, what prepares a folder and returns the arguments, and the ratio wanted."""
     adult = folder / "adult.csv"
     adult.write_bytes((SHARED / "data" / "adult.csv").read_bytes())
@@ -65,10 +107,18 @@ def rows(folder: Path, *, quick: bool) -> list[tuple[str, Callable[[Path], list[
         ("run, stand-in, two threats", _run(big, known=several_threats.THREATS["two"]), ".54"),
         ("run, stand-in, three threats", _run(big, known=several_threats.THREATS["three"]), ".41"),
         ("run, stand-in, three threats that know less", _run(big, known=several_threats.THREATS["three that know less"]), ""),
+        ("run, stand-in, three threats that share more", _run(big, known=several_threats.THREATS["three that share more"]), ""),
+        ("run, table of 15 x 15 cells", _table, ""),
+        ("run, Adult, 20,000 rows, singling out by three columns", _singled_out(adult), ""),
     ]
-    if not quick:
-        found.append(("run, 10,000,000 rows, 9 QIs, limit 1 GiB", _run(folder / "rows.parquet"), "1"))
-    return found
+    if quick:
+        return found
+    return [
+        *found,
+        ("run, statistics, 10,000,000 persons of one row", _statistics("nobody"), "1"),
+        ("run, statistics, 10,000,000 rows, 20 a person", _statistics("everybody, 20 rows each"), "1.2"),
+        ("run, 10,000,000 rows, 9 QIs, limit 1 GiB", _run(folder / "rows.parquet"), "1"),
+    ]
 
 
 def main() -> None:
@@ -87,13 +137,13 @@ def main() -> None:
         for number, (what, made, wanted) in enumerate(rows(inputs, quick="--quick" in sys.argv)):
             if words and not any(word in what for word in words):
                 continue
-            if "10,000,000" in what:
+            if "9 QIs, limit" in what:
                 large_runs.write_rows(inputs / "rows.parquet", TEN_MILLION)
             commands, folders = {}, {}
             for one, program in programs.items():
                 folders[one] = Path(name) / f"{one}{number}"
                 folders[one].mkdir()
-                commands[one] = [*program, *made(folders[one])]
+                commands[one] = [*program, *made(folders[one], program)]
             used = by_turns(commands, turns=TURNS, cwd=folders)
             ratios = sorted(now.cpu / then.cpu for now, then in zip(used["now"], used["before"], strict=True))
             cpu = [f"{statistics.median(run.cpu for run in used[one]):.2f}" for one in programs]

@@ -42,3 +42,60 @@ releases:
     path = folder / f"{name}.yaml"
     path.write_text(text, encoding="utf-8")
     return path
+
+
+def _head(name: str, source: str, columns: str, unit: str = "") -> str:
+    return f"""apiVersion: privrelease/v1
+kind: ReleasePolicy
+id: benchmark-{name}
+version: 1.0.0
+title: Benchmark {name}
+datasets:
+  rows:
+    source: {source}
+{unit}    unlisted_columns: drop
+    columns:
+{columns}"""
+
+
+def write_statistics(folder: Path, name: str, source: str, *, groups: tuple[str, ...]) -> Path:
+    """Write a policy of a count and a mean by group, of persons with one row at most; each run spends little of the cap."""
+    columns = f"""      id: {{role: direct, type: integer}}
+      g: {{role: quasi, type: category, domain: [{", ".join(groups)}]}}
+      x: {{role: sensitive, type: number, domain: [50, 400], grid: 0.1}}
+"""
+    text = (
+        _head(name, source, columns, "    unit: {column: id, max_rows: 1}\n")
+        + """releases:
+  - id: figures
+    kind: statistics
+    from: rows
+    budget: {epsilon: 0.01}
+    queries:
+      - {id: n, count: true, by: [g]}
+      - {id: mean, mean: x, by: [g]}
+    output: {path: out/figures.csv}
+ledger: {cap: {epsilon: 1}, url: "sqlite:///ledger.db"}
+"""
+    )
+    path = folder / f"{name}.yaml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def write_table(folder: Path, name: str, source: str, columns: dict[str, str]) -> Path:
+    """Write a policy of a table of counts with margins, at least ten in a cell."""
+    listed = "".join(f"      {column}: {{role: quasi, type: category, domain: [{keys}]}}\n" for column, keys in columns.items())
+    text = f"""{_head(name, source, listed)}releases:
+  - id: cells
+    kind: table
+    from: rows
+    by: [{", ".join(columns)}]
+    measures: [{{count: true}}]
+    margins: true
+    protect: {{min_count: 10}}
+    output: {{path: out/{name}.csv}}
+"""
+    path = folder / f"{name}.yaml"
+    path.write_text(text, encoding="utf-8")
+    return path
