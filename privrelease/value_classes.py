@@ -97,6 +97,7 @@ def _made(cls: C, *, frozen: bool, slots: bool, eq: bool = True) -> C:
         "__repr__": _repr([field.name for field in fields if field.repr]),
         "__setattr__": _setattr,
         "__delattr__": _delattr,
+        "__replace__": _replace,
         "__getstate__": _getstate,
         "__setstate__": _setstate,
     }
@@ -149,9 +150,10 @@ class _Description:
 
     def __get__(self, value: object, owner: type | None = None) -> object:
         described = self._described()
-        cls = next(one for one in (type(value) if owner is None else owner).__mro__ if one.__dict__.get(self._name) is self)
-        for name in _DESCRIPTION:
-            setattr(cls, name, getattr(described, name))
+        for cls in (type(value) if owner is None else owner).__mro__:
+            if cls.__dict__.get(self._name) is self:  # no other thread was faster
+                for name in _DESCRIPTION:
+                    setattr(cls, name, getattr(described, name))
         return getattr(described, self._name)
 
 
@@ -266,6 +268,10 @@ def _delattr(self: Any, name: str) -> None:  # noqa: ANN401
     del self
     message = f"cannot delete field {name!r}"
     raise FrozenInstanceError(message)
+
+
+def _replace(self: Any, /, **changes: object) -> Any:  # noqa: ANN401
+    return dataclasses.replace(self, **changes)
 
 
 def _getstate(self: Any) -> list[Any]:  # noqa: ANN401

@@ -98,13 +98,12 @@ def variables_without_option(group: TyperGroup, arguments: Sequence[str]) -> str
         option = alike.get(_squeezed(name))
         if option is None and (not name.startswith(front) or name.endswith(_SECRETS)):
             continue
-        if option is not None and not option.envvar:
-            continue  # no variable sets such an option, so that none weakens a run
-        hint = (
-            f"write {option.envvar}, or unset it"
-            if option
-            else f"`privrelease {verb} --help` names the variables there are; unset it"
-        )
+        if option is None:
+            hint = f"`privrelease {verb} --help` names the variables there are; unset it"
+        elif option.envvar:
+            hint = f"write {option.envvar}, or unset it"
+        else:  # whoever set it counts on what the option does
+            hint = f"no variable sets {flag_of(option)}, so that none weakens a run: give it on the command line; unset it"
         return f"C172 {name} sets no option of {verb}\nhint: {hint}"
     return ""
 

@@ -196,3 +196,16 @@ def test_a_class_that_inherits_fields_has_them_all():
         more: int = 1
 
     assert value_classes.dataclass(frozen=True, slots=True)(OfNone)(3).more == 3
+
+
+def test_a_thread_that_describes_a_class_after_another_has_finds_the_same_fields():
+    made = value_classes.dataclass(frozen=True, slots=True)(type("Made", (), {"__annotations__": {"a": int, "b": int}}))
+    later = made.__dict__["__dataclass_fields__"]  # as a second thread holds it
+    assert [one.name for one in dataclasses.fields(made)] == ["a", "b"]
+    assert made.__dict__["__dataclass_fields__"] is not later
+    assert list(later.__get__(None, made)) == ["a", "b"]
+
+
+def test_a_value_is_replaced_as_the_standard_library_asks_for_it():
+    """``copy.replace`` of Python 3.13 calls the method."""
+    assert Place("a", 1).__replace__(line=2) == dataclasses.replace(Place("a", 1), line=2) == Place("a", 2)

@@ -45,8 +45,6 @@ def publication_rules(reading: RuleContext) -> Iterator[Finding]:
         if str(other).casefold() == str(path).casefold() or os.path.realpath(other) == os.path.realpath(path):
             yield reading.error("P522", f"the log of publications {shown(written)} would be {what}", *place, hint=_OWN)
             return
-    if path.is_dir():
-        yield reading.error("P522", f"the log of publications {shown(written)} would be a folder", *place, hint=_OWN)
     shared = {target.parent for target in _targets(reading)} - {reading.roots.folder}
     if path.parent in shared:
         message = f"the log of publications {shown(written)} is in a folder of outputs, where recipients may get it"

@@ -79,11 +79,22 @@ def _is_utf8(encoding: str) -> bool:
         return False
 
 
+#: Python's names for what is text only in part: names of hosts, and letters written as escapes.
+_NO_FILES = frozenset({"idna", "punycode", "unicode_escape", "raw_unicode_escape", "undefined"})
+
+
+def _is_text(encoding: str) -> bool:
+    """Return True for an encoding of texts. Python also knows some of bytes (`hex`, `zip`), which it marks, and some that no file is written in."""
+    try:
+        known = codecs.lookup(encoding)
+    except (LookupError, ValueError):  # ValueError: a NUL in the name
+        return False
+    return known._is_text_encoding and known.name.replace("-", "_") not in _NO_FILES  # noqa: SLF001 -- as `open` itself asks
+
+
 def check_format(format_: FileFormat, label: str) -> None:
     """Raise InputError D110 for an encoding no one knows, D109 for a delimiter or quote that is not one character."""
-    try:
-        codecs.lookup(format_.encoding)
-    except LookupError:
+    if not _is_text(format_.encoding):
         message = f"the encoding {format_.encoding} is not known"
         raise refusal(message, "D110", hint="write utf-8, latin-1, cp1252, utf-16, …", location=Location(label)) from None
     if len(format_.delimiter) != 1 or len(format_.quote) > 1 or format_.delimiter == format_.quote:
@@ -119,7 +130,8 @@ def transcode(path: Path, format_: FileFormat, label: str, target: Path) -> Path
 
 
 def header_of(path: Path, format_: FileFormat, label: str) -> list[str]:
-    """Return the names in the first line. Raises InputError D104 for an empty file or first line, D110, D112."""
+    """Return the names in the first line. Raises InputError D104 for an empty file or first line, D109, D110, D112."""
+    check_format(format_, label)
     try:
         with _opened(path, label) as stream:
             _, reader = _records(stream, format_)

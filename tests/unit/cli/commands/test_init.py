@@ -325,3 +325,13 @@ def test_a_column_that_is_nearly_one_of_numbers_says_so(desk):
         '58 of 60 cells are numbers with decimal commas (`type: number, format: {decimal: ","}`): correct the others' in written
     )
     assert "offen" not in written
+
+
+@pytest.mark.parametrize("encoding", ["klingon", "hex", "rot13", "idna", "punycode", "unicode_escape", "undefined", "utf\0"])
+def test_what_is_no_encoding_of_files_is_refused_before_a_byte_is_read(desk, encoding):
+    """The file is plain ASCII, which most of these would take."""
+    said = desk("init", "data.csv", "-o", "s.yaml", "--encoding", encoding)
+    assert said.code == 3
+    assert "D110" in said.err
+    assert "is not known" in said.err
+    assert not (desk.folder / "s.yaml").exists()

@@ -94,6 +94,8 @@ def test_a_run_uses_variables_and_nothing_that_weakens_it_comes_from_one(desk, m
     there.write_text("kept", encoding="utf-8")
     for name in ("PRIVRELEASE_FORCE", "PRIVRELEASE_REPORT_FORCE"):
         monkeypatch.setenv(name, "1")
+        assert f"C172 {name} sets no option of report" in desk("report", str(run), "-o", "there.html").err
+        monkeypatch.delenv(name)
     assert "C130" in desk("report", str(run), "-o", "there.html").err
     assert there.read_text(encoding="utf-8") == "kept"
     assert desk("report", str(run), "-o", "there.html", "--force").code == 0
@@ -145,6 +147,14 @@ def test_a_variable_without_its_verb_is_refused_and_not_passed_over(capsys, monk
         ("PRIVRELEASE_RUN_STATE", "write PRIVRELEASE_STATE, or unset it"),
         ("PRIVRELEASE_DATAROOT", "write PRIVRELEASE_DATA_ROOT, or unset it"),
         ("PRIVRELEASE_RUN_DRY", "`privrelease run --help` names the variables there are; unset it"),
+        (
+            "PRIVRELEASE_RUN_TEST_NOISE",
+            "no variable sets --test-noise, so that none weakens a run: give it on the command line; unset it",
+        ),
+        (
+            "PRIVRELEASE_TESTNOISE",
+            "no variable sets --test-noise, so that none weakens a run: give it on the command line; unset it",
+        ),
     ],
 )
 def test_a_variable_that_is_nearly_one_of_the_verbs_is_refused(capsys, monkeypatch, name, hint):
@@ -157,7 +167,6 @@ def test_a_variable_that_is_nearly_one_of_the_verbs_is_refused(capsys, monkeypat
     "name",
     [
         "PRIVRELEASE_RUN_SIGNING_KEY",
-        "PRIVRELEASE_RUN_TEST_NOISE",
         "PRIVRELEASE_VALIDATE_FORMAT",
         "PRIVRELEASE_PLANS",
         "PRIVRELEASE_RUN_DRYRUN=",
