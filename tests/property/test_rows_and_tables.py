@@ -215,7 +215,7 @@ def rows_of(one, engine):
 
 
 def by_audit(one):
-    """The suppressed cells that are known, by each table alone or by those that are judged together; and which tables are."""
+    """The suppressed cells that are known, by each table alone or by those that are judged together; and these."""
     engine = WithoutMaps(EngineSettings())
     tables, rows = [shown(one, table) for table in one.tables], rows_of(one, engine)
     found = set()
@@ -223,21 +223,25 @@ def by_audit(one):
         alone = cells_by_rows(table, rows, engine)
         assert alone.agree
         found |= {(i, cell) for cell, figures in alone.known.items() if figures and table.hides(cell)}
-    together = set()
+    together = []
     for joint in cells_together(tables, rows, engine):
         assert joint.agree
-        together |= {*joint.tables}
+        together.append(joint.tables)
         for i, learnt in zip(joint.tables, joint.learnt, strict=True):
             found |= {(i, cell) for cell, figures in learnt.known.items() if figures and tables[i].hides(cell)}
     return {(i, tuple(sorted(cell))) for i, cell in found}, together
 
 
 def differ(one):
-    expected = set(by_attacker(one))
     found, together = by_audit(one)
-    if one.known:  # what dependencies say of a table alone is a matter of its own audit
-        expected, found = ({(i, cell) for i, cell in of if i in together} for of in (expected, found))
-    return found != expected
+    if not one.known:
+        return found != set(by_attacker(one))
+    # what columns of the rows, or of other tables, say of the columns of a table is a matter of its own audit
+    expected = set()
+    for group in together:
+        of = SimpleNamespace(**vars(one) | {"tables": [one.tables[i] for i in group]})
+        expected |= {(group[place], cell) for place, cell in by_attacker(of)}
+    return {(i, cell) for i, cell in found if any(i in group for group in together)} != expected
 
 
 @given(published())
