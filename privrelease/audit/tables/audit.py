@@ -112,6 +112,7 @@ def audit_table(
         evidence.changes,
         table_beside_rows(evidence, policy, earlier.releases, engine),
         evidence.complete,
+        evidence.elsewhere,
     )
     return with_earlier(audit, beside, plan)
 

@@ -65,8 +65,8 @@ class TableEvidence:
     """Evidence of one table. ``cells`` and ``judged``: of this table alone; ``attack`` and ``weak``: of it together with the
     tables ``beside`` it, where ``own`` are the numbers of its cells. ``source_rows``: None where it was not read.
     ``outside``: rows that a domain left out of it. ``linked``:
-    earlier releases that were looked at together with it; ``unlinked``: those of the same rows that have too many cells for
-    that. ``changes``: what changed since others whose rows can still be read.
+    earlier releases that were looked at together with it; ``elsewhere``: those of them with another filter, whose cells with the same keys are of
+    other persons; ``unlinked``: those of the same rows that have too many cells for that. ``changes``: what changed since others whose rows can still be read.
     """
 
     plan: TablePlan
@@ -80,6 +80,7 @@ class TableEvidence:
     own: NDArray[np.int64] | None = None
     beside: tuple[str, ...] = ()
     linked: tuple[str, ...] = ()
+    elsewhere: tuple[str, ...] = ()
     unlinked: tuple[str, ...] = ()
     changes: Mapping[str, Changes] = field(default_factory=dict)
     rows_of_one: int = 1
@@ -211,6 +212,7 @@ def table_evidence(
         own=together.places[0],
         beside=tuple(other.id for other, _ in every[1:] if other in listed),
         linked=tuple(one.name for one, _, _ in others if one.name not in unlinked),
+        elsewhere=tuple(one.name for one, other, _ in others if one.name not in unlinked and other.where != plan.where),
         unlinked=unlinked,
         changes=_changes(plan, staged, engine, [one for one in earlier if one.kind == plan.kind and one.held]),
     )

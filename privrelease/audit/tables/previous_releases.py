@@ -89,6 +89,7 @@ def beside_tables(
     changes: Mapping[str, Changes] | None = None,
     rows: Sequence[tuple[EarlierRelease, TableVerdict]] = (),
     complete: Collection[str] = (),
+    elsewhere: Collection[str] = (),
 ) -> PreviousReleaseFindings:
     """Compare a table with every earlier one.
 
@@ -97,11 +98,21 @@ def beside_tables(
     those that the table's own audit looked at together with it: without a cell in common there is nothing more to compare, and their differences
     were judged as cells that no table prints. ``changes``: what changed since the earlier tables whose rows can still be read,
     by their names. ``rows``: earlier releases of rows, and what each gives back. ``complete``: columns added up of which no row lacks a value.
+    ``elsewhere``: those ``linked`` whose cells are of other persons than those with the same keys here, and that nothing more can be asked of.
     """
     known = changes or {}
     apart = [one for one, _ in rows]
     found = [
-        _compared(plan, printed, judged, suppressed, one, known.get(one.name), complete, linked=one.name in linked)
+        _compared(
+            plan,
+            {} if one.name in elsewhere else printed,
+            judged,
+            suppressed,
+            one,
+            known.get(one.name),
+            complete,
+            linked=one.name in linked,
+        )
         for one in earlier.releases
         if one not in apart
     ]

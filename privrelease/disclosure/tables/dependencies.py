@@ -25,7 +25,14 @@ if TYPE_CHECKING:
     from privrelease.disclosure.tables.rules import CellRules
     from privrelease.relational.tables import Membership, TableCells
 
-__all__ = ["MOST_NESTED", "Dependency", "column_dependencies", "granted_cells", "membership_dependencies"]
+__all__ = [
+    "MOST_NESTED",
+    "Dependency",
+    "column_dependencies",
+    "excluded_memberships",
+    "granted_cells",
+    "membership_dependencies",
+]
 
 #: The most cells of a table's columns together with those that they determine.
 MOST_NESTED: Final = 20_000
@@ -84,6 +91,21 @@ def membership_dependencies(
             counts = fetch(query).rows.reshape(query.shape)
             if _is_determined(np.c_[counts, np.zeros(len(counts), np.int64)]):
                 yield Dependency(column, repr(member), _absent(np.c_[counts, np.zeros(len(counts), np.int64)]))
+
+
+def excluded_memberships(query: TableQuery, rows: NDArray[np.int64]) -> Iterator[frozenset[tuple[str, int]]]:
+    """Yield what no row is, in or out of three memberships or more whose filters read a column in common: out of all of them where they name every
+    year, which no pair of them says. ``rows``: of the cells of a query without totals.
+    """
+    wide = len(query.by)
+    counts = rows.reshape(query.shape).sum(axis=tuple(range(wide)))
+    read = [frozenset[str]() if member.where is None else columns_of(member.where) for member in query.members]
+    for name in sorted(frozenset[str]().union(*read)):
+        sides = [side for side, columns in enumerate(read) if name in columns]
+        if len(sides) > 2:
+            others = tuple(side for side in range(len(read)) if side not in sides)
+            for places in np.argwhere(counts.sum(axis=others) == 0).tolist():
+                yield frozenset((repr(query.members[side]), place) for side, place in zip(sides, places, strict=True))
 
 
 def _is_determined(counts: NDArray[np.int64]) -> bool:

@@ -21,6 +21,7 @@ from privrelease.disclosure.tables.dependencies import (
     MOST_NESTED,
     Dependency,
     column_dependencies,
+    excluded_memberships,
     granted_cells,
     membership_dependencies,
 )
@@ -143,6 +144,7 @@ class _Linking:
     two: dict[str, TwoValues] = field(default_factory=dict)
     numbers: dict[_Cell, int] = field(default_factory=dict)
     absent: set[_Cell] = field(default_factory=set)
+    excluded: list[_Cell] = field(default_factory=list)
     granted: set[_Cell] = field(default_factory=set)
     unnumbered: set[_Cell] = field(default_factory=set)
     figures: dict[int, tuple[_Box, int]] = field(default_factory=dict)
@@ -219,9 +221,8 @@ class _Linking:
 
     def _box(self, by: tuple[str, ...], members: tuple[Membership, ...], *, margins: bool = True) -> _Box:
         keys = tuple(self.keys[name] for name in by)
-        several = self.most > 1
-        largest = self.rules.largest
-        query = TableQuery(by, keys, self.names, self.unit, margins, largest, others=True, members=members, several=several)
+        asked = (by, keys, self.names, self.unit, margins, self.rules.largest)
+        query = TableQuery(*asked, others=True, members=members, several=self.most > 1)
         two = {name: both_sides(query, name, values, self.fetch) for name, values in self.two.items()}
         box = _Box((*by, *(repr(member) for member in members)), query, self.fetch(query), two)
         if margins:
@@ -267,7 +268,8 @@ class _Linking:
         return frozenset(found)
 
     def _is_absent(self, cell: _Cell) -> bool:
-        return any(frozenset(part) in self.absent for size in (1, 2) for part in combinations(cell, size))
+        few = (frozenset(part) for size in (1, 2) for part in combinations(cell, size))
+        return any(one in self.absent for one in few) or any(part <= cell for part in self.excluded)
 
     def _is_granted(self, cell: _Cell) -> bool:
         return any(frozenset(pair) in self.granted for pair in combinations(cell, 2))
@@ -305,7 +307,9 @@ class _Linking:
         if size > MOST_TOGETHER:
             message = f"{size} cells of all columns together, more than {MOST_TOGETHER}"
             raise TooManyCellsError(message)
-        return self._box(by, kept, margins=False)
+        box = self._box(by, kept, margins=False)
+        self.excluded = [one for one in excluded_memberships(box.query, box.cells.rows) if not self._is_absent(one)]
+        return box
 
     def _summed(self, together: _Box, boxes: Sequence[_Box]) -> Iterator[Relation]:
         """Every finest cell of a table as the sum of cells of all columns."""
@@ -334,12 +338,9 @@ class _Linking:
             found.append(-1 if empty or cell is None else self.numbers[cell])
         return np.array(found, np.int64).reshape(together.query.shape)
 
-    def _in_order(self) -> list[tuple[_Box, int]]:
-        return [self.figures[number] for number in range(len(self.numbers))]
-
     def _both_sides(self) -> dict[str, tuple[TwoValues, tuple[Side, Side]]]:
         """The columns with two values, and who has each of them, by numbered cell."""
-        order = self._in_order()
+        order = [self.figures[number] for number in range(len(self.numbers))]
 
         def side(name: str, which: int) -> Side:
             rows = np.array([box.two[name][which].rows[place] for box, place in order], np.int64)
@@ -348,7 +349,7 @@ class _Linking:
         return {name: (values, (side(name, 0), side(name, 1))) for name, values in self.two.items()}
 
     def _all_cells(self) -> TableCells:
-        order = [(box.cells, place) for box, place in self._in_order()]
+        order = [(box.cells, place) for box, place in (self.figures[number] for number in range(len(self.numbers)))]
         one = np.array
         return TableCells(
             rows=one([cells.rows[place] for cells, place in order]),

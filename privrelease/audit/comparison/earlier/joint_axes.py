@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 __all__ = ["JointAxes", "Numbers"]
 
+#: Filters that are looked at together: each doubles the places.
+MOST_FILTERS = 10
 #: Numbers of places or cells.
 Numbers: TypeAlias = "NDArray[np.int64]"
 
@@ -93,15 +95,22 @@ class JointAxes:
         decided = {axis for place, axis in enumerate(read) if all(one.also[place] is not None for one in patterns)}
         return frozenset(shown | decided)
 
-    def _absent(self) -> Iterator[tuple[tuple[int, int], NDArray[np.bool_]]]:
-        """Yield, by pairs of axes of which one determines the other in the source, the places that no row has together."""
+    def _absent(self) -> Iterator[tuple[tuple[int, ...], NDArray[np.bool_]]]:
+        """Yield, by pairs of axes of which one determines the other in the source, the places that no row has together, and so by the filters that
+        read a column in common: that everybody satisfies one of three is seen in no pair.
+        """
         axes = range(len(self.columns) + len(self.filters))
         wanted = {*self.columns, *(name for one in self.filters for name in columns_of(one))}
         types = {name: self.types.get(name, ColumnType.STRING) for name in wanted}
         of_source = () if self.rows.source is None else self.rows.source.staged(types)
+        for several in self._alike_filters():
+            staged = _with_columns(of_source, frozenset[str]().union(*map(self._needed, several)))
+            if staged is not None and not {*several} <= self.certain:
+                gone = self._counts(staged, *several) == 0
+                if gone.any():
+                    yield several, gone
         for one, other in combinations(axes, 2):
-            needed = self._needed(one) | self._needed(other)
-            staged = next((each for each in of_source if needed <= {column.name for column in each.columns}), None)
+            staged = _with_columns(of_source, self._needed(one) | self._needed(other))
             if staged is None or {one, other} <= self.certain:
                 continue
             counts = self._counts(staged, one, other)
@@ -116,6 +125,14 @@ class JointAxes:
             if gone.any():
                 yield (one, other), gone
 
+    def _alike_filters(self) -> Iterator[tuple[int, ...]]:
+        """Yield the filters, three or more, that read a column in common; of more than :data:`MOST_FILTERS` the first."""
+        width = len(self.columns)
+        for name in sorted(frozenset[str]().union(*map(columns_of, self.filters))):
+            found = tuple(width + place for place, one in enumerate(self.filters) if name in columns_of(one))
+            if len(found) > 2:  # pairs are looked at anyway
+                yield found[:MOST_FILTERS]
+
     def _needed(self, axis: int) -> frozenset[str]:
         width = len(self.columns)
         return frozenset({self.columns[axis]}) if axis < width else columns_of(self.filters[axis - width])
@@ -127,12 +144,12 @@ class JointAxes:
             return False
         return on >= len(self.columns) or not any({self.columns[column], self.columns[on]} <= one for one in self.apart)
 
-    def _counts(self, staged: Staged, one: int, other: int) -> Numbers:
-        """Count the rows of the source by the places of two axes."""
+    def _counts(self, staged: Staged, *axes: int) -> Numbers:
+        """Count the rows of the source by the places of axes, in their order."""
         width = len(self.columns)
-        by = tuple(self.columns[axis] for axis in (one, other) if axis < width)
-        also = tuple(self.filters[axis - width] for axis in (one, other) if axis >= width)
-        found = np.zeros((self.size(one), self.size(other)), np.int64)
+        by = tuple(self.columns[axis] for axis in axes if axis < width)
+        also = tuple(self.filters[axis - width] for axis in axes if axis >= width)
+        found = np.zeros(tuple(map(self.size, axes)), np.int64)
         for pattern in self.engine.row_patterns(staged, PatternQuery(by, also=also)):
             states = [0 if inside else 1 for inside in pattern.also]
             places = [self.place(self.number[name], key) for name, key in zip(by, pattern.keys, strict=True)] + states
@@ -160,6 +177,11 @@ class JointAxes:
             for part in parts
         ]
         return [one for one in found if len(one) > 1]
+
+
+def _with_columns(of_source: Sequence[Staged], needed: frozenset[str]) -> Staged | None:
+    """Return the first that has these columns."""
+    return next((each for each in of_source if needed <= {column.name for column in each.columns}), None)
 
 
 def _is_determined(counts: Numbers, *, columns: bool) -> bool:

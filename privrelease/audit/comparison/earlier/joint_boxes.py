@@ -42,7 +42,7 @@ class JointBoxes:
         dependent: bool,
     ) -> None:
         self._axes, self._seen, self._listed = axes, seen, listed
-        self._absent = {pair: gone for pair, gone in axes.absent.items() if {*pair} <= own} if dependent else {}
+        self._absent = {some: gone for some, gone in axes.absent.items() if {*some} <= own} if dependent else {}
         filters = [axes.of_filter(axis) for axis in sorted(own) if axis >= len(axes.columns)]
         edges = [*map(axes.of_table, tables), *filters, *map(frozenset, self._absent), frozenset(seen)]
         self._sets, self._links = clusters([one for one in edges if one], {axis: axes.size(axis) for axis in own})
@@ -83,9 +83,9 @@ class JointBoxes:
         there = np.ones(prod(shape), np.bool_)
         for axis in own & self._listed:
             there &= grid[axis] < self._axes.size(axis) - 1
-        for (one, other), gone in self._absent.items():
-            if {one, other} <= own:
-                there &= ~gone[grid[one], grid[other]]
+        for some, gone in self._absent.items():
+            if {*some} <= own:
+                there &= ~gone[tuple(grid[axis] for axis in some)]
         for read in self._filters:
             if read <= own:
                 there &= self._may_hold(read, grid)
