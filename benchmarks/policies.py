@@ -10,13 +10,8 @@ if TYPE_CHECKING:
 COLUMNS = ("sex", "age", "race", "marital-status", "education", "native-country", "workclass", "occupation", "salary-class")
 
 
-def write_policy(folder: Path, name: str, source: str, *, csv: bool = False, age: str = "category", n: int = 9) -> Path:
-    """Write a policy that protects all of the first ``n`` columns against one prosecutor, highest risk 0.2."""
-    known = ", ".join(COLUMNS[:n])
-    columns = "\n".join(
-        f"      {column}: {{role: quasi, type: {age if column == 'age' else 'category'}}}" for column in COLUMNS[:n]
-    )
-    text = f"""apiVersion: privrelease/v1
+def _head(name: str, source: str, columns: str, more: str = "") -> str:
+    return f"""apiVersion: privrelease/v1
 kind: ReleasePolicy
 id: benchmark-{name}
 version: 1.0.0
@@ -24,11 +19,18 @@ title: Benchmark {name}
 datasets:
   rows:
     source: {source}
-{'    format: {delimiter: ";"}' if csv else ""}
-    unlisted_columns: drop
+{more}    unlisted_columns: drop
     columns:
-{columns}
-threats:
+{columns}"""
+
+
+def write_policy(folder: Path, name: str, source: str, *, csv: bool = False, age: str = "category", n: int = 9) -> Path:
+    """Write a policy that protects all of the first ``n`` columns against one prosecutor, highest risk 0.2."""
+    known = ", ".join(COLUMNS[:n])
+    columns = "".join(
+        f"      {column}: {{role: quasi, type: {age if column == 'age' else 'category'}}}\n" for column in COLUMNS[:n]
+    )
+    text = f"""{_head(name, source, columns, '    format: {delimiter: ";"}' + chr(10) if csv else "")}threats:
   everyone: {{dataset: rows, knows: [{known}], attacker: prosecutor, highest_risk: 0.2}}
 releases:
   - id: microdata
@@ -42,20 +44,6 @@ releases:
     path = folder / f"{name}.yaml"
     path.write_text(text, encoding="utf-8")
     return path
-
-
-def _head(name: str, source: str, columns: str, unit: str = "") -> str:
-    return f"""apiVersion: privrelease/v1
-kind: ReleasePolicy
-id: benchmark-{name}
-version: 1.0.0
-title: Benchmark {name}
-datasets:
-  rows:
-    source: {source}
-{unit}    unlisted_columns: drop
-    columns:
-{columns}"""
 
 
 def write_statistics(folder: Path, name: str, source: str, *, groups: tuple[str, ...]) -> Path:
