@@ -5,16 +5,20 @@ The noise of each figure for several budgets, both mechanisms side by side: comp
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, Final
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
+from privrelease.errors import PrivreleaseError
 from privrelease.findings import pluralise
 from privrelease.plan.model import named
+from privrelease.texts.sentences import say
 from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    from privrelease.audit.statistics.audit import StatisticsTarget
+    from privrelease.audit.synthetic.evidence import SyntheticTarget
     from privrelease.dp.budget import Budget
     from privrelease.dp.randomness import Randomness
     from privrelease.ledger.database import DatabaseLedger
@@ -27,7 +31,10 @@ if TYPE_CHECKING:
     from privrelease.release.store import ReleaseStore
     from privrelease.units import Epsilon
 
-__all__ = ["UNBELIEVABLE", "NoiseSource", "Spending", "Swept", "noise_source", "spendings", "sweep"]
+    #: What is audited of a release that was charged for.
+    Charged = TypeVar("Charged", StatisticsTarget, SyntheticTarget)
+
+__all__ = ["UNBELIEVABLE", "NoiseSource", "Spending", "Swept", "noise_source", "spendings", "sweep", "with_charges"]
 
 #: A ledger that is damaged, altered, an older copy, or another one.
 UNBELIEVABLE: Final = frozenset({"L103", "L110", "L111", "L112"})
@@ -49,6 +56,22 @@ def noise_source(policy: Plan, world: World, store: ReleaseStore) -> NoiseSource
     if world.settings.test_noise is not None:
         return NoiseSource(TestRandomness(world.settings.test_noise), MemoryLedger(identity="test"))
     return NoiseSource(world.randomness(), _ledger(policy, world, store))
+
+
+def with_charges(target: Charged, plan: Plan, world: World) -> Charged:
+    """Add what the ledger says of the release. If it is not available, that is reported; if altered, the release is faulty."""
+    from privrelease.audit.checks.charges import charges_of
+
+    if target.manifest is None:
+        return target
+    try:
+        book = world.open_ledger(plan, world.settings.store(plan)).book()
+    except PrivreleaseError as error:
+        if error.code in UNBELIEVABLE:
+            return replace(target, ledger_fault=say("ledger_unbelieved", code=error.code, message=error.message))
+        world.log(f"the ledger is not available: {error}")
+        return target
+    return replace(target, charges=charges_of(book, target.manifest))
 
 
 def _ledger(policy: Plan, world: World, store: ReleaseStore) -> Ledger:

@@ -7,13 +7,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from privrelease.errors import PrivreleaseError
-from privrelease.texts.sentences import say
-
 if TYPE_CHECKING:
     from privrelease.audit.comparison.previous_release import EarlierRelease
     from privrelease.audit.document.model import AuditResult
-    from privrelease.audit.statistics.audit import StatisticsTarget
     from privrelease.execute.common.progress import Progress
     from privrelease.pipeline.audit import AuditedFiles
     from privrelease.pipeline.world import World
@@ -107,6 +103,7 @@ def audit_files(release: StatisticsPlan, plan: Plan, asked: AuditedFiles, world:
     from privrelease.pipeline.audit import origin_of_files, sinks_of
     from privrelease.pipeline.previous.named import named_releases
     from privrelease.pipeline.settings import versions
+    from privrelease.pipeline.spending import with_charges
     from privrelease.release.store import now
 
     settings = world.settings
@@ -115,7 +112,7 @@ def audit_files(release: StatisticsPlan, plan: Plan, asked: AuditedFiles, world:
     target = StatisticsTarget(files)
     if origin is not None and origin.files is not None:
         target = StatisticsTarget(origin.files, origin.manifest, origin.run.id, altered=origin.altered)
-        target = _charged(target, plan, world)
+        target = with_charges(target, plan, world)
     earlier = named_releases(asked.against, release, plan, settings, kinds=world.kinds)
     moment = f"{now():%Y-%m-%dT%H:%M:%SZ}"
     if not any(check.on == "release" for check in release.checks):
@@ -125,24 +122,6 @@ def audit_files(release: StatisticsPlan, plan: Plan, asked: AuditedFiles, world:
     limits = replace(limits, readable=tuple(dict.fromkeys(file.path.parent for file in target.files)))
     with world.engine(limits) as engine:
         return audit_statistics(unread, plan, target, audited_at=moment, versions=versions(), engine=engine, earlier=earlier)
-
-
-def _charged(target: StatisticsTarget, plan: Plan, world: World) -> StatisticsTarget:
-    """Add what the ledger says of the release. If it is not available, that is reported; if altered, the release is faulty."""
-    from privrelease.audit.checks.charges import charges_of
-
-    if target.manifest is None:
-        return target
-    try:
-        book = world.open_ledger(plan, world.settings.store(plan)).book()
-    except PrivreleaseError as error:
-        from privrelease.pipeline.spending import UNBELIEVABLE
-
-        if error.code in UNBELIEVABLE:
-            return replace(target, ledger_fault=say("ledger_unbelieved", code=error.code, message=error.message))
-        world.log(f"the ledger is not available: {error}")
-        return target
-    return replace(target, charges=charges_of(book, target.manifest))
 
 
 def made(manifest: Manifest) -> bool:

@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from privrelease.errors import PrivreleaseError
-from privrelease.texts.sentences import say
 
 if TYPE_CHECKING:
     from privrelease.audit.comparison.previous_release import EarlierRelease
@@ -103,13 +102,16 @@ def audit_files(release: SyntheticPlan, plan: Plan, asked: AuditedFiles, world: 
     from privrelease.pipeline.audit import origin_of_files, sinks_of
     from privrelease.pipeline.previous.named import named_releases
     from privrelease.pipeline.settings import versions
+    from privrelease.pipeline.spending import with_charges
     from privrelease.release.store import now
 
     settings, files = world.settings, sinks_of(release, asked.files)
     origin = origin_of_files(files, release, plan, world, source=False)
     target = SyntheticTarget(files)
     if origin is not None and origin.files is not None:
-        target = _charged(SyntheticTarget(origin.files, origin.manifest, origin.run.id, altered=origin.altered), plan, world)
+        target = with_charges(
+            SyntheticTarget(origin.files, origin.manifest, origin.run.id, altered=origin.altered), plan, world
+        )
         if asked.source:
             target = _beside_source(target, origin.run, release, world, world.settings.store(plan))
     earlier = named_releases(asked.against, release, plan, settings, kinds=world.kinds)
@@ -143,24 +145,6 @@ def _beside_source(
         world.notice(f"{release.id}: not compared with the source: {why}")
         return target
     return replace(target, source_digests=tuple(digest for _, digest in read), divided_by=holdout_key(key))
-
-
-def _charged(target: SyntheticTarget, plan: Plan, world: World) -> SyntheticTarget:
-    """Add what the ledger says of the release. If it is not available, that is reported; if altered, the release is faulty."""
-    from privrelease.audit.checks.charges import charges_of
-
-    if target.manifest is None:
-        return target
-    try:
-        book = world.open_ledger(plan, world.settings.store(plan)).book()
-    except PrivreleaseError as error:
-        from privrelease.pipeline.spending import UNBELIEVABLE
-
-        if error.code in UNBELIEVABLE:
-            return replace(target, ledger_fault=say("ledger_unbelieved", code=error.code, message=error.message))
-        world.log(f"the ledger is not available: {error}")
-        return target
-    return replace(target, charges=charges_of(book, target.manifest))
 
 
 def inputs(run: RunFolder) -> tuple[InputDigest, ...]:
