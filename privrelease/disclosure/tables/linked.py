@@ -16,15 +16,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from privrelease.disclosure.tables.absent_cells import AbsentCells, LinkedCell
 from privrelease.disclosure.tables.acyclicity import MOST_TOGETHER, is_tree
 from privrelease.disclosure.tables.dependencies import (
     MOST_NESTED,
     Dependency,
     column_dependencies,
-    excluded_memberships,
     granted_cells,
     membership_dependencies,
 )
+from privrelease.disclosure.tables.filter_logic import FilterLogic, filtered_out, scopes
 from privrelease.disclosure.tables.holders import Holders, of_cells, with_totals
 from privrelease.disclosure.tables.layout import Relation
 from privrelease.disclosure.tables.protected_table import protected_table
@@ -43,8 +44,6 @@ if TYPE_CHECKING:
     from privrelease.disclosure.tables.rules import CellRules
 
 __all__ = ["Linked", "LinkedCells", "TooManyCellsError", "TooManyNestedError", "linked"]
-
-_Cell = frozenset[tuple[str, int]]
 
 
 class TooManyCellsError(ValueError):
@@ -108,7 +107,8 @@ def linked(
         two = columns_of_two(tables, fetch)
         sides = {name: (values, both_sides(query, name, values, fetch)) for name, values in two.items()}
         found = protected_table(one.layout, cells, tables, places, rules, most, names, sides)
-        found = replace(found, granted=granted_cells(one, rules, public, fetch))
+        granted = [each for each in (granted_cells(one, rules, public, fetch), filtered_out(one)) if each is not None]
+        found = replace(found, granted=np.logical_or.reduce(granted) if granted else None)
         if cells.several is not None:
             found = replace(found, holders=Holders(with_totals(cells.several, query), one.layout.size))
         return Linked(found, places, cells, names)
@@ -142,11 +142,9 @@ class _Linking:
     keys: dict[str, tuple[str, ...]] = field(default_factory=dict)
     dependencies: list[Dependency] = field(default_factory=list)
     two: dict[str, TwoValues] = field(default_factory=dict)
-    numbers: dict[_Cell, int] = field(default_factory=dict)
-    absent: set[_Cell] = field(default_factory=set)
-    excluded: list[_Cell] = field(default_factory=list)
-    granted: set[_Cell] = field(default_factory=set)
-    unnumbered: set[_Cell] = field(default_factory=set)
+    numbers: dict[LinkedCell, int] = field(default_factory=dict)
+    empty: AbsentCells = field(default_factory=AbsentCells)
+    logic: FilterLogic | None = None
     figures: dict[int, tuple[_Box, int]] = field(default_factory=dict)
 
     def linked(self) -> Linked:
@@ -154,6 +152,7 @@ class _Linking:
             for name, keys in zip(table.by, table.keys, strict=True):
                 self.keys[name] = tuple(dict.fromkeys((*self.keys.get(name, ()), *keys)))
         members = [table.membership for table in self.tables]
+        self.logic = FilterLogic(members, self.keys, self.fetch, self._lists)
         self.two = columns_of_two(self.tables, self.fetch)
         self._look_for_dependencies(members)
         columns = [self._with_determined((*table.by, *self._read(table))) for table in self.tables]
@@ -161,6 +160,7 @@ class _Linking:
         for (first, one), (second, other) in combinations(zip(columns, members, strict=True), 2):
             if one != other:
                 boxes.append(self._box(self._of_both(first, second, (one, other)), (one, other)))
+        boxes += self._scopes(members, columns)
         relations = [relation for box in boxes for relation in self._number(box)]
         together = self._together(boxes)
         if together is not None:
@@ -174,9 +174,9 @@ class _Linking:
             holders=self._holders((*boxes, *(() if together is None else (together,)))),
         )
         for cell, number in self.numbers.items():
-            if self._is_absent(cell) and found.impossible is not None:
+            if self.empty.is_absent(cell) and found.impossible is not None:
                 found.impossible[number] = True
-        granted = np.array([self._is_granted(cell) for cell in self.numbers], np.bool_)
+        granted = np.array([self.empty.is_granted(cell) for cell in self.numbers], np.bool_)
         found = replace(found, granted=granted if granted.any() else None)
         return Linked(found, places, cells, self.names, tuple(self.dependencies))
 
@@ -187,10 +187,27 @@ class _Linking:
             self.dependencies += (one for one in found if not self._is_class(one))
         self.dependencies += membership_dependencies(self.keys, tuple(dict.fromkeys(members)), self.public, self.fetch)
         for one in self.dependencies:
-            pairs = {frozenset({(one.column, int(a)), (one.on, int(b))}) for a, b in one.absent}
-            self.granted |= pairs
-            if one.on in self.keys and not any({one.column, one.on} <= {*table.by} for table in self.tables):
-                self.unnumbered |= pairs
+            printed = any({one.column, one.on} <= {*table.by} for table in self.tables)
+            self.empty.add_dependency(one, numbered=one.on not in self.keys or printed)
+
+    def _lists(self, member: Membership, name: str) -> bool:
+        """Return True if there are rows that a table leaves out because of their key of a column."""
+        listed = next(keys for column, keys in member.keys if column == name)
+        return {*listed} != {*self.keys[name]} or frozenset({(name, len(self.keys[name]))}) not in self.empty.absent
+
+    def _scopes(self, members: Sequence[Membership], columns: Sequence[tuple[str, ...]]) -> Iterator[_Box]:
+        """Make the cells of tables whose filters are linked by what they read."""
+        assert self.logic is not None
+        decide = [{*own, *self.logic.narrowing(member)} for own, member in zip(columns, members, strict=True)]
+        for by, filters in scopes([one.where for one in self.tables], decide, tuple(self.keys)):
+            found = tuple(dict.fromkeys(member for member in members if member.where in filters))
+            size = prod(len(self.keys[name]) + 2 for name in by) * 3 ** len(found)
+            if size > MOST_NESTED:
+                message = (
+                    f"{size} cells of {', '.join(by) or 'no column'} and {len(found)} filters together, more than {MOST_NESTED}"
+                )
+                raise TooManyNestedError(message)
+            yield self._box(by, found)
 
     def _is_class(self, one: Dependency) -> bool:
         """Return True if a dependency is what class disclosure protects: that groups of a table have one key each."""
@@ -226,33 +243,16 @@ class _Linking:
         two = {name: both_sides(query, name, values, self.fetch) for name, values in self.two.items()}
         box = _Box((*by, *(repr(member) for member in members)), query, self.fetch(query), two)
         if margins:
-            self._look_for_absent(box)
+            self.empty.look(box.sides, query, box.cells.rows)
+        assert self.logic is not None
+        self.empty.add_impossible(self.logic.excluded(query))
         return box
-
-    def _look_for_absent(self, box: _Box) -> None:
-        """Note which rows there are none of: others than those with listed keys, members or not, and memberships that exclude one another."""
-        shape, sides, wide = box.query.shape, box.sides, len(box.query.by)
-        rows = box.cells.rows.reshape(shape)
-        total = tuple(size - 1 for size in shape)
-        others = [(side, box.query.inner[side] - 1) for side in range(wide)]
-        in_or_out = [(side, place) for side in range(wide, len(sides)) for place in (0, 1)]
-        read = {name for member in box.query.members if member.where is not None for name in columns_of(member.where)}
-        keyed = [(side, place) for side in range(wide) if sides[side] in read for place in range(box.query.inner[side])]
-        single = [(one,) for one in (*others, *in_or_out)]
-        for places in (*single, *product(in_or_out, {*others, *keyed}), *combinations(in_or_out, 2)):
-            if len({side for side, _ in places}) < len(places):
-                continue
-            at = list(total)
-            for side, place in places:
-                at[side] = place
-            if not rows[tuple(at)]:
-                self.absent.add(frozenset((sides[side], place) for side, place in places))
 
     def _is_trivial(self, name: str) -> bool:
         """Return True if every row is a member, so that the side says nothing."""
-        return frozenset({(name, 1)}) in self.absent and name not in self.keys
+        return frozenset({(name, 1)}) in self.empty.absent and name not in self.keys
 
-    def _cell(self, box: _Box, at: tuple[int, ...]) -> _Cell | None:
+    def _cell(self, box: _Box, at: tuple[int, ...]) -> LinkedCell | None:
         """The identity of a cell; None where there can be no rows of it that matter."""
         found = set()
         for name, place, size in zip(box.sides, at, box.query.inner, strict=True):
@@ -260,19 +260,10 @@ class _Linking:
                 if place == 1:
                     return None
             elif place < size:
-                if name in self.keys and place == size - 1 and frozenset({(name, place)}) in self.absent:
+                if name in self.keys and place == size - 1 and frozenset({(name, place)}) in self.empty.absent:
                     return None
                 found.add((name, place))
-        if self.unnumbered and any(frozenset(pair) in self.unnumbered for pair in combinations(found, 2)):
-            return None
-        return frozenset(found)
-
-    def _is_absent(self, cell: _Cell) -> bool:
-        few = (frozenset(part) for size in (1, 2) for part in combinations(cell, size))
-        return any(one in self.absent for one in few) or any(part <= cell for part in self.excluded)
-
-    def _is_granted(self, cell: _Cell) -> bool:
-        return any(frozenset(pair) in self.granted for pair in combinations(cell, 2))
+        return None if self.empty.has_no_number(found) else frozenset(found)
 
     def _number(self, box: _Box) -> Iterator[Relation]:
         shape = box.query.shape
@@ -308,7 +299,7 @@ class _Linking:
             message = f"{size} cells of all columns together, more than {MOST_TOGETHER}"
             raise TooManyCellsError(message)
         box = self._box(by, kept, margins=False)
-        self.excluded = [one for one in excluded_memberships(box.query, box.cells.rows) if not self._is_absent(one)]
+        self.empty.add_excluded(box.query, box.cells.rows)
         return box
 
     def _summed(self, together: _Box, boxes: Sequence[_Box]) -> Iterator[Relation]:
@@ -316,13 +307,13 @@ class _Linking:
         atoms = []
         for place, at in enumerate(together.own):
             cell = self._cell(together, at)
-            if cell is not None and not self._is_absent(cell) and not self._is_granted(cell):
+            if cell is not None and not self.empty.is_absent(cell) and not self.empty.is_granted(cell):
                 number = self.numbers.setdefault(cell, len(self.numbers))
                 self.figures.setdefault(number, (together, place))
                 atoms.append((cell, number))
         for box in boxes:
             sides = {name for name in box.sides if not self._is_trivial(name)}
-            parts: dict[_Cell, list[int]] = {}
+            parts: dict[LinkedCell, list[int]] = {}
             for cell, number in atoms:
                 parts.setdefault(frozenset(one for one in cell if one[0] in sides), []).append(number)
             for cell, found in parts.items():
@@ -334,7 +325,7 @@ class _Linking:
         found = []
         for at in together.own:
             cell = self._cell(together, at)
-            empty = cell is None or self._is_absent(cell) or self._is_granted(cell)
+            empty = cell is None or self.empty.is_absent(cell) or self.empty.is_granted(cell)
             found.append(-1 if empty or cell is None else self.numbers[cell])
         return np.array(found, np.int64).reshape(together.query.shape)
 

@@ -244,7 +244,7 @@ def joined(tables: Sequence[TablePlan], *, most: float, fetch: Callable[[TableQu
     except TooManyNestedError as error:
         raise InputError(
             code="D640",
-            message=f"columns of the tables of {tables[0].source.dataset} determine one another: {error}",
+            message=f"columns and filters of the tables of {tables[0].source.dataset} decide about one another: {error}",
             hint="group by fewer or coarser keys, or leave out a table",
         ) from None
     except TooManyCellsError as error:
