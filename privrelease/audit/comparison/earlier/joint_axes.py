@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
+from privrelease.disclosure.tables.filter_logic import conditions_of, linked_filters
 from privrelease.engine.protocol.release_pairs import PatternQuery
 from privrelease.relational.filters import columns_of
 from privrelease.relational.schema import ColumnType
@@ -31,7 +32,8 @@ Numbers: TypeAlias = "NDArray[np.int64]"
 
 class JointAxes:
     """Group columns of tables, then their filters, by number: of a filter place 0 is of rows that satisfy it, 1 of all others. Of a column
-    the last place is of rows with a key that no table lists, or with none.
+    the last place is of rows with a key that no table lists, or with none. Conditions of single columns that filters of several columns have are filters
+    as well, where rows show the column or a table groups by it: what all of them say together, no filter says alone.
     """
 
     def __init__(self, tables: Sequence[TableShown], rows: RowsOut, engine: MeasuringEngine) -> None:
@@ -42,14 +44,21 @@ class JointAxes:
                 keys.setdefault(name, {}).update(dict.fromkeys(listed))
         self.columns = tuple(keys)
         self.keys = tuple(tuple(listed) for listed in keys.values())
-        self.filters: tuple[Filter, ...] = tuple(dict.fromkeys(one.where for one in tables if one.where is not None))
         self.types = dict(rows.file.columns)
         self.own = rows.own & self.types.keys()
+        self.filters = self._with_conditions(tuple(dict.fromkeys(one.where for one in tables if one.where is not None)))
         self.apart = tuple(one for table in tables for one in table.apart)
         self.number = {name: place for place, name in enumerate(self.columns)}
         self.places = [{key: place for place, key in enumerate(listed)} for listed in self.keys]
         self.certain = self._certain()
         self.absent = dict(self._absent())
+
+    def _with_conditions(self, filters: tuple[Filter, ...]) -> tuple[Filter, ...]:
+        """Add the conditions of single columns that linked filters have, of columns that rows show or tables group by."""
+        seen = self.own.union(self.columns)
+        linked = [[filters[number] for number in numbers] for numbers in linked_filters(filters) if len(numbers) > 1]
+        found = [part for group in linked for one in group if len(columns_of(one)) > 1 for part in conditions_of(one)]
+        return tuple(dict.fromkeys((*filters, *(part for part in found if columns_of(part) <= seen))))
 
     def filter_axis(self, where: Filter) -> int:
         """Return the number of a filter."""
@@ -126,12 +135,22 @@ class JointAxes:
                 yield (one, other), gone
 
     def _alike_filters(self) -> Iterator[tuple[int, ...]]:
-        """Yield the filters, three or more, that read a column in common; of more than :data:`MOST_FILTERS` the first."""
+        """Yield the filters, three or more, that are linked by what they read; where they are more than :data:`MOST_FILTERS`, the first of those that read a
+        column in common.
+        """
         width = len(self.columns)
-        for name in sorted(frozenset[str]().union(*map(columns_of, self.filters))):
-            found = tuple(width + place for place, one in enumerate(self.filters) if name in columns_of(one))
-            if len(found) > 2:  # pairs are looked at anyway
-                yield found[:MOST_FILTERS]
+        for numbers in linked_filters(self.filters):
+            if 2 < len(numbers) <= MOST_FILTERS:  # pairs are looked at anyway
+                yield tuple(width + number for number in numbers)
+                continue
+            for name in sorted(frozenset[str]().union(*(columns_of(self.filters[number]) for number in numbers))):
+                found = tuple(width + number for number in numbers if name in columns_of(self.filters[number]))
+                if len(found) > 2:
+                    yield found[:MOST_FILTERS]
+
+    def with_linked(self, own: frozenset[int]) -> frozenset[int]:
+        """Return axes with the conditions and filters that are looked at with filters among them."""
+        return own.union(*(frozenset(some) for some in self.absent if len(some) > 2 and {*some} & own))
 
     def _needed(self, axis: int) -> frozenset[str]:
         width = len(self.columns)

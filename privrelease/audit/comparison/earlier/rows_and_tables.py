@@ -62,7 +62,7 @@ class _System:
     def __init__(self, axes: JointAxes, tables: tuple[int, ...]) -> None:
         self._axes, self._numbers = axes, tables
         self._tables = [axes.tables[place] for place in tables]
-        own = frozenset[int]().union(*map(axes.of_table, self._tables))
+        own = axes.with_linked(frozenset[int]().union(*map(axes.of_table, self._tables)))
         width = len(axes.columns)
         self._filters = sorted(axis for axis in own if axis >= width)
         self._own = own.union(*map(axes.of_filter, self._filters))
