@@ -106,6 +106,8 @@ class Kind(Generic[P]):
     """The ledger bounds what all releases of this kind disclose together: their audits combine no previous ones."""
     differences: bool = False
     """A difference of two releases is a figure by itself: the audit reads the state that an earlier one was made of."""
+    empty_fails: bool = False
+    """A source without a row fails the audit, since an empty release shows nothing (A219)."""
     row_map: bool = False
     """A row map leads each released row to its source, for the audit."""
     rehearse: Callable[[P, Plan, World, Progress], str] | None = None
@@ -164,6 +166,7 @@ KINDS: tuple[Kind[Any], ...] = (
         lossy=microdata.lossy,
         forecast=microdata.forecast,
         readings=microdata.readings,
+        empty_fails=True,
         row_map=True,
         steps=_steps,
     ),
@@ -196,6 +199,7 @@ KINDS: tuple[Kind[Any], ...] = (
         lossy=tables.lossy,
         forecast=tables.forecast,
         differences=True,
+        empty_fails=True,
     ),
     Kind(
         name="synthetic",
