@@ -11,6 +11,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
+from privrelease.findings import one_line
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -49,8 +51,8 @@ class PrivreleaseError(Exception):
 
     def __str__(self) -> str:
         where = f"{self.location}: " if self.location is not None else ""
-        hint = f"\nhint: {self.hint}" if self.hint else ""
-        return f"{where}{self.code} {self.message}{hint}"
+        hint = f"\nhint: {one_line(self.hint)}" if self.hint else ""
+        return f"{where}{self.code} {one_line(self.message)}{hint}"
 
 
 class UsageError(PrivreleaseError):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from privrelease.cli.exit import Ending
 from privrelease.errors import InputError, PrivreleaseError, UsageError
+from privrelease.findings import one_line
 from privrelease.relational.schema import SourceKind
 from privrelease.value_classes import dataclass
 
@@ -50,6 +51,12 @@ def init(data_file: Path, output: Path, console: Console, asked: Asked) -> Endin
     if not data_file.is_file():
         what = "does not exist" if not data_file.exists() else "is a folder" if data_file.is_dir() else "is not a file"
         raise InputError(code="C111", message=f"{data_file} {what}", hint=_HINT)
+    if one_line(data_file.name) != data_file.name:
+        raise InputError(
+            code="C111",
+            message=f"the name of {data_file} holds a line break, which no policy can name",
+            hint="rename the file",
+        )
     kind = next((kind for ends, kind in _KINDS.items() if data_file.name.lower().endswith(ends)), None)
     if kind is None:
         raise UsageError(code="C112", message=f"the kind of {data_file.name} is not known", hint=_HINT)
