@@ -9,6 +9,7 @@ refused, 70 a fault of ours. A release that waits for an approval (5) is an endi
 
 from __future__ import annotations
 
+import copyreg
 from typing import TYPE_CHECKING, ClassVar
 
 from privrelease.findings import one_line
@@ -48,6 +49,10 @@ class PrivreleaseError(Exception):
         self.message = message
         self.hint = hint
         self.location = location
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Pickle and copy by what it holds: what was given to make it is not all known."""
+        return copyreg.__newobj__, (type(self), *self.args), vars(self)  # type: ignore[attr-defined]  # which typeshed leaves out
 
     def __str__(self) -> str:
         where = f"{self.location}: " if self.location is not None else ""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, cast
 
 from privrelease.pipeline import microdata, statistics, synthetic, tables
 from privrelease.plan.model import named
@@ -115,6 +115,10 @@ class Kind(Generic[P]):
     a release of this kind, unless it is ``accounted``."""
     steps: Callable[[], Steps] | None = None
     """Return the transform steps that a release of this kind may have; None: it has none. See :func:`with_steps`."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle and copy a kind of this package by its name; any other as it is made."""
+        return (kind_named, (self.name,)) if any(one is self for one in KINDS) else cast("Any", object.__reduce_ex__(self, 2))
 
 
 def _spec(kind: str) -> Callable[[], ReleaseKind[Any]]:
