@@ -62,6 +62,13 @@ def test_what_is_proposed_for_padded_cells_is_read_and_without_it_refused(desk, 
         assert re.search(r"D20[1-7] the column (left|day|comma):", said.out)
 
 
+@pytest.mark.parametrize(("rows", "words"), [(1, "What its only row shows (counts"), (2, "What all 2 rows show (counts")])
+def test_a_starter_counts_rows_in_words(desk, rows, words):
+    (desk.folder / "a.csv").write_text("n\n" + "1\n" * rows, encoding="utf-8")
+    assert desk("init", "a.csv", "-o", "s.yaml").code == 0
+    assert words in (desk.folder / "s.yaml").read_text(encoding="utf-8")
+
+
 @pytest.mark.parametrize(
     ("content", "line"),
     [
