@@ -50,7 +50,7 @@ _FORMS: Final = {
     "three_after_comma": r"[+-]?[0-9]{1,3},[0-9]{3}",
     "boolean": r"true|false",
 }
-_MARKS: Final = ("na", "n/a", "nan", "null", "none", "-", "--", "?", ".", "unknown")
+_MARKS: Final = ("na", "n/a", "n.a.", "nan", "null", "none", "-", "--", "?", ".", "unknown")
 _BOMS: Final = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
 _BLOCK: Final = 4 << 20
 
