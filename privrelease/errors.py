@@ -12,8 +12,6 @@ from __future__ import annotations
 import copyreg
 from typing import TYPE_CHECKING, ClassVar
 
-from privrelease.findings import one_line
-
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -55,6 +53,8 @@ class PrivreleaseError(Exception):
         return copyreg.__newobj__, (type(self), *self.args), vars(self)  # type: ignore[attr-defined]  # which typeshed leaves out
 
     def __str__(self) -> str:
+        from privrelease.findings import one_line  # which few commands load otherwise
+
         where = f"{self.location}: " if self.location is not None else ""
         hint = f"\nhint: {one_line(self.hint)}" if self.hint else ""
         return f"{where}{self.code} {one_line(self.message)}{hint}"
