@@ -155,7 +155,7 @@ def _of_another_delimiter(path: Path, format_: FileFormat, label: str) -> InputE
         try:
             with _opened(path, label) as stream:
                 _, reader = _records(stream, replace(format_, delimiter=sign))
-                names = next(reader, [])
+                names: list[str] = next(reader, [])
         except csv.Error:
             continue
         if len(names) > 1 and sign != format_.delimiter:
