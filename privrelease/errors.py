@@ -9,6 +9,7 @@ refused, 70 a fault of ours. A release that waits for an approval (5) is an endi
 
 from __future__ import annotations
 
+import copyreg
 from typing import TYPE_CHECKING, ClassVar
 
 if TYPE_CHECKING:
@@ -47,10 +48,16 @@ class PrivreleaseError(Exception):
         self.hint = hint
         self.location = location
 
+    def __reduce__(self) -> tuple[object, ...]:
+        """Pickle and copy by what it holds: what was given to make it is not all known."""
+        return copyreg.__newobj__, (type(self), *self.args), vars(self)  # type: ignore[attr-defined]  # which typeshed leaves out
+
     def __str__(self) -> str:
+        from privrelease.findings import one_line  # which few commands load otherwise
+
         where = f"{self.location}: " if self.location is not None else ""
-        hint = f"\nhint: {self.hint}" if self.hint else ""
-        return f"{where}{self.code} {self.message}{hint}"
+        hint = f"\nhint: {one_line(self.hint)}" if self.hint else ""
+        return f"{where}{self.code} {one_line(self.message)}{hint}"
 
 
 class UsageError(PrivreleaseError):

@@ -10,7 +10,18 @@ from enum import StrEnum
 
 from privrelease.value_classes import dataclass
 
-__all__ = ["Finding", "Location", "Severity", "pluralise"]
+__all__ = ["Finding", "Location", "Severity", "one_line", "pluralise"]
+
+_BREAKS = {number: ascii(chr(number))[1:-1] for number in (0x0A, 0x0B, 0x0C, 0x0D, 0x1C, 0x1D, 0x1E, 0x85, 0x2028, 0x2029)}
+
+
+def one_line(text: str) -> str:
+    r"""Write line breaks out: names of files may hold them, and whoever reads a log counts on a message being a line.
+
+    >>> one_line("a\nb.csv")
+    'a\\nb.csv'
+    """
+    return text.translate(_BREAKS)
 
 
 def pluralise(number: int, one: str, many: str | None = None) -> str:
@@ -45,7 +56,11 @@ class Location:
     column: int = 0
 
     def __str__(self) -> str:
-        return self.file + (f":{self.line}" if self.line else "") + (f":{self.column}" if self.line and self.column else "")
+        return (
+            one_line(self.file)
+            + (f":{self.line}" if self.line else "")
+            + (f":{self.column}" if self.line and self.column else "")
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,5 +87,5 @@ class Finding:
     def __str__(self) -> str:
         where = f"{self.location}: " if self.location is not None else ""
         mark = "" if self.severity is Severity.ERROR else f"{self.severity.value}: "
-        hint = f"\nhint: {self.hint}" if self.hint else ""
-        return f"{where}{self.code} {mark}{self.message}{hint}"
+        hint = f"\nhint: {one_line(self.hint)}" if self.hint else ""
+        return f"{where}{self.code} {mark}{one_line(self.message)}{hint}"

@@ -3,7 +3,8 @@
 pyarrow asks for pandas, and goes on without, which would cost every run a third of a CPU second; and it wraps all of its functions. Great Expectations imports altair and scipy's statistics for
 two expectations that few policies have: they are loaded when one of these is evaluated. sqlglot parses twenty templates of functions of other
 databases when its dialect is loaded: each is parsed when it is used. numpy adds docstrings to what it has in C. pydantic reads how packages describe themselves, to look for plugins. All of them define a hundred dataclasses, whose
-five methods the standard library compiles although few are called. Whoever imports such a library afterwards, or had it before, is not touched.
+five methods the standard library compiles although few are called. Whoever imports such a library afterwards, or had it before, is not touched, but
+by what :func:`own_process` allows.
 """
 
 from __future__ import annotations
@@ -30,12 +31,14 @@ if TYPE_CHECKING:
 
 __all__ = [
     "arrow_alone",
+    "arrow_of_a_command",
     "database_alone",
     "dialect_alone",
     "later",
     "methods_later",
     "models_alone",
     "numbers_alone",
+    "own_process",
     "silence",
     "version_of",
     "without",
@@ -162,6 +165,21 @@ def methods_later() -> Iterator[None]:
         yield
     finally:
         library |= {"_create_fn": compiled, "inspect": inspect}
+
+
+_process = SimpleNamespace(ours=False)
+
+
+def own_process() -> None:
+    """Declare that this process does nothing but run a command, and ends with it: only then are libraries loaded so that others would miss something."""
+    _process.ours = True
+    numbers_alone()
+
+
+def arrow_of_a_command() -> None:
+    """Load pyarrow leaner where the process is ours (:func:`own_process`); in a program that calls the command line, leave it as it is."""
+    if _process.ours:
+        arrow_alone()
 
 
 @cache

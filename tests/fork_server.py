@@ -96,9 +96,9 @@ def call(asked: dict[str, Any], streams: list[int]) -> int:
         os.environ.update(asked["env"])
         sys.argv = ["privrelease", *asked["arguments"]]
         exec(asked["before"], {})
-        from privrelease.cli.main import main
+        from privrelease.cli.main import command
 
-        code = main()
+        code = command()
     except SystemExit as ended:
         code = ended.code if isinstance(ended.code, int) else 1
     except BaseException:  # noqa: BLE001  as the interpreter does at its end

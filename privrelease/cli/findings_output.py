@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from privrelease.findings import Location, one_line
+
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
@@ -22,12 +24,12 @@ def report_findings(findings: Iterable[FindingRecord], console: Console, *, but:
     for finding in findings:
         if finding.subject in but:
             continue
-        where = f"{finding.file}:{finding.line}:{finding.column}: " if finding.file and finding.line else ""
+        where = f"{Location(finding.file, finding.line, finding.column)}: " if finding.file and finding.line else ""
         mark = "" if finding.severity == "error" else f"{finding.severity}: "
         level = -1 if finding.severity == "error" else 0
-        console.log(f"{where}{finding.code} {mark}{finding.message}", level=level)
+        console.log(f"{where}{finding.code} {mark}{one_line(finding.message)}", level=level)
         if finding.hint:
-            console.log(f"hint: {finding.hint}", level=level)
+            console.log(f"hint: {one_line(finding.hint)}", level=level)
 
 
 def finding_value(finding: Finding) -> dict[str, object]:

@@ -32,15 +32,17 @@ from privrelease.cli.verbs import publications as publication_verbs
 from privrelease.cli.verbs import releases as release_verbs
 from privrelease.cli.verbs.ledger import ledger_app
 from privrelease.interruption import ask, forget
+from privrelease.lean_imports import own_process
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    import ast
+    from collections.abc import Callable, Iterator, Sequence
 
     from typer.core import TyperGroup
     from typer.exceptions import TyperException
     from typer.models import CommandInfo
 
-__all__ = ["app", "main"]
+__all__ = ["app", "command", "main"]
 
 _EXIT_CODES = "Exit codes: " + "; ".join(f"{code} {meaning}" for code, meaning in MEANINGS.items()) + "."
 _VARIABLES = (
@@ -50,6 +52,7 @@ _VARIABLES = (
 
 app = typer.Typer(
     name="privrelease",
+    help="Policy-as-code for releasing personal data: protect, audit, publish and report.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
@@ -102,9 +105,23 @@ for _verb in _VERBS:
 app.add_typer(ledger_app)
 
 
+def _docstring(function: Callable[..., object]) -> str:
+    """Return a function's docstring; from its source where Python was started without docstrings (``-OO``)."""
+    if function.__doc__ is not None or sys.flags.optimize < _STRIPPED:
+        return function.__doc__ or ""
+    import ast
+
+    (parsed,) = ast.parse(inspect.getsource(function)).body
+    return ast.get_docstring(cast("ast.FunctionDef", parsed)) or ""
+
+
+#: The level of optimisation (``-OO``) at which Python leaves out docstrings.
+_STRIPPED = 2
+
+
 def _with_help(command: CommandInfo) -> None:
     """Set a verb's help from its docstring: the first sentence where verbs are listed, and examples on lines of their own."""
-    paragraphs = inspect.cleandoc(command.callback.__doc__ or "" if command.callback else "").split("\n\n")
+    paragraphs = inspect.cleandoc(_docstring(command.callback) if command.callback else "").split("\n\n")
     command.short_help = re.split(r"(?<=\.) ", paragraphs[0])[0]
     examples = [line for one in paragraphs if one.startswith("Example") for line in re.findall("`([^`]+)`", one)]
     shown = "\n".join(("\b", f"Example{'s' if len(examples) > 1 else ''}:", *(f"  {line}" for line in examples)))
@@ -130,14 +147,28 @@ _HELP = frozenset({"--help", "-h", "--version"})
 _SAID_AT_THE_END = "the compiled loops cannot be loaded"
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line and return the exit code. Never a traceback; the last line on stderr says how it ended."""
+def command() -> int:
+    """Run the command line as all that this process does, as the installed command is: libraries are loaded leaner than other programs need them."""
     gc.set_threshold(_COLLECT_AFTER, 10, 10)
-    _leave_memory_to_the_system()
+    atexit.register(gc.freeze)  # no last look through all objects for cycles: the memory is freed with the process
     os.environ.setdefault(*_BLAS_SLEEPS)
     os.environ.setdefault(
         "PYDANTIC_DISABLE_PLUGINS", "__all__"
     )  # none is ours: looking through every package for them takes time
+    own_process()
+    return _main(None)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line in a program, and return the exit code; the program's libraries, collector and environment stay as they are.
+
+    Never a traceback; the last line on stderr says how it ended. Without ``arguments`` those of the program are taken.
+    """
+    return _main(list(sys.argv[1:] if arguments is None else arguments))
+
+
+def _main(arguments: list[str] | None) -> int:
+    """Run the command line; without arguments on those of the process, which ends with it."""
     warnings.filterwarnings("ignore", message=_SAID_AT_THE_END, category=RuntimeWarning)
     try:
         with _terminated_as_interrupted(last=arguments is None):
@@ -159,12 +190,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
     return 0 if ending is None else ending.code
-
-
-def _leave_memory_to_the_system() -> None:
-    """Let the interpreter end without looking through all objects for cycles once more: the memory is freed with the process anyway."""
-    atexit.unregister(gc.freeze)
-    atexit.register(gc.freeze)
 
 
 def _loops_note(arguments: Sequence[str] | None) -> str | None:
@@ -239,9 +264,8 @@ def _called(arguments: list[str]) -> Ending | None:
     """Call a command; None where only help or the version was asked for."""
     from typer.main import get_command
 
-    from privrelease.lean_imports import models_alone, numbers_alone
+    from privrelease.lean_imports import models_alone
 
-    numbers_alone()
     if arguments and not _HELP & {*arguments}:
         models_alone()  # typer reads every value by pydantic
     command = cast("TyperGroup", get_command(_for_call(arguments)))
@@ -262,13 +286,32 @@ def _ran(command: TyperGroup, arguments: list[str]) -> Ending | None:
         if error.exit_code != 2:  # interrupted while asking, or a fault of our own making
             return ending_of(error)
         message = error.format_message()
-        if not message:  # help was printed, because no command was given
-            return Ending(2, "no command was given")
+        if type(error).__name__ == "NoArgsIsHelpError":  # which has all of the help as its message
+            return Ending(2, "no command was given", _short_help(command) if not arguments else message)
         hint = _hint_of(error)
         return Ending(2, "the command line cannot be understood", f"C101 {message}\nhint: {hint}")
     if isinstance(result, Ending):
         return result if result.code != 2 else replace(result, said=with_variables(command, arguments, result.said))
     return INTERRUPTED if result else None  # a number other than 0 is what typer gives for Ctrl-C
+
+
+#: The verbs of a first release, in the order of the work.
+_FIRST = {
+    "init": "write a starter policy from a data file",
+    "validate": "check a policy; with --data, the data as well",
+    "plan": "say what a run will do",
+    "run": "protect, audit, publish and report",
+    "list": "list releases and their states",
+}
+
+
+def _short_help(group: TyperGroup) -> str:
+    """Return what is said where no command is given."""
+    verbs = "\n".join(f"  privrelease {verb:<9} {words}" for verb, words in _FIRST.items())
+    return (
+        f"Policy-as-code for releasing personal data.\n\nUsage: privrelease COMMAND [OPTIONS]\n\n{verbs}\n\n"
+        f"`privrelease --help` lists all {len(group.commands)} commands, `privrelease COMMAND --help` the options of one."
+    )
 
 
 def _hint_of(error: TyperException) -> str:
@@ -281,4 +324,4 @@ def _hint_of(error: TyperException) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(command())

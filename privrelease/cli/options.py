@@ -111,3 +111,10 @@ def checked_memory(text: str) -> str:
             code="C102", message="--memory-limit is not a size", hint="write a number and a unit, e.g. 800MB or 4GiB"
         )
     return text.strip()
+
+
+def checked_temp(folder: Path | None) -> Path | None:
+    """Return the temporary folder that was asked for. Raises UsageError (C104) where it is none."""
+    if folder is not None and not folder.is_dir():
+        raise UsageError(code="C104", message=f"--temp is not a folder: {folder}", hint="make it first, or name another one")
+    return folder

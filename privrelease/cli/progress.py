@@ -60,7 +60,7 @@ class Steps:
 
 
 def world_of(settings: Settings, console: Console) -> World:
-    """Return the world of a command: its settings, and progress on its console. The process is ours: Arrow needs no pandas."""
+    """Return the world of a command: its settings, and progress on its console."""
     from privrelease.pipeline.world import World
 
     return World(
@@ -70,9 +70,9 @@ def world_of(settings: Settings, console: Console) -> World:
 
 def _engine(settings: EngineSettings) -> AbstractContextManager[AuditEngine]:
     from privrelease.engine.open import open_engine
-    from privrelease.lean_imports import arrow_alone, database_alone, dialect_alone
+    from privrelease.lean_imports import arrow_of_a_command, database_alone, dialect_alone
 
-    arrow_alone()
+    arrow_of_a_command()
     dialect_alone()
     database_alone()
     return open_engine(settings)

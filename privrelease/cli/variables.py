@@ -56,7 +56,10 @@ def name_variables(group: TyperGroup) -> None:
 
 
 def with_variables(group: TyperGroup, arguments: Sequence[str], said: str) -> str:
-    """Return what is said of a refusal, its first line with the variable of each option in it that was set by one: no one wrote that option."""
+    """Return what is said of a refusal, with the variable of each option that it is about and that was set by one: no one wrote that option.
+
+    A refusal is about an option that its first line names, or whose value has the code of one of its lines.
+    """
     first, line, rest = said.partition("\n")
     verb = _verb_of([named for named, _ in options_of(group)], arguments)
     for named, option in options_of(group):
@@ -64,9 +67,20 @@ def with_variables(group: TyperGroup, arguments: Sequence[str], said: str) -> st
         if named != verb or not option.envvar or not os.environ.get(str(option.envvar)):
             continue
         written = any(one == name or one.startswith(f"{name}=") for one in arguments for name in option.opts)
-        if not written and re.search(rf"(?<![\w-]){flag}(?![\w-])", first):
-            first += f" (it is set by the variable {option.envvar})"
+        if written:
+            continue
+        told = f" (it is set by the variable {option.envvar})"
+        if re.search(rf"(?<![\w-]){flag}(?![\w-])", first):
+            first += told
+        for code in (code for code, about in _ABOUT.items() if about == flag):
+            first, rest = (
+                re.sub(rf"^((?:\S+: )?{code} .*)$", rf"\g<1>{told}", part, flags=re.MULTILINE) for part in (first, rest)
+            )
     return first + line + rest
+
+
+#: Options whose value a code refuses that does not name them, since programs meet it too.
+_ABOUT: Final = {"C103": "--release", "P501": "--env"}
 
 
 def _verb_of(verbs: Iterable[str], arguments: Sequence[str]) -> str:

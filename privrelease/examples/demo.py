@@ -9,6 +9,7 @@ from pathlib import Path
 from privrelease.cli.exit import worst
 from privrelease.cli.main import main as program
 from privrelease.examples.registry import write_example
+from privrelease.lean_imports import own_process
 
 __all__ = ["main"]
 
@@ -34,6 +35,7 @@ def command(*words: str | Path) -> int:
 
 def main() -> int:
     """Run the examples; return the worst exit code."""
+    own_process()
     policies = ROOT / "policies"
     write_example(policies / "data")
     if not (policies / "privacy-ledger.db").is_file():

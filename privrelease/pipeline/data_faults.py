@@ -34,10 +34,13 @@ def data_faults(planned: Plan, world: World, declared: Sequence[TableSource] = (
     settings = world.settings
     found: dict[str, Finding] = {}
 
-    def attempt(read: Callable[[], Staged]) -> None:
+    def attempt(read: Callable[[], Staged], fails_empty: TableSource | None = None) -> None:
         said: tuple[Finding, ...]
         try:
-            said = read().warnings
+            staged = read()
+            said = staged.warnings
+            if fails_empty is not None and not staged.n_rows:
+                said += (_empty(fails_empty, staged),)
         except InputError as error:
             said = error.findings or (Finding(error.code, error.message, location=error.location, hint=error.hint),)
         for one in said:
@@ -46,8 +49,9 @@ def data_faults(planned: Plan, world: World, declared: Sequence[TableSource] = (
     for release in planned.releases:
         limits = engine_settings(release, None, memory_limit=settings.memory_limit, threads=settings.threads)
         with world.engine(limits) as engine:
-            for read in kind_of(release, world.kinds).readings(release, engine, world):
-                attempt(read)
+            kind = kind_of(release, world.kinds)
+            for place, read in enumerate(kind.readings(release, engine, world)):
+                attempt(read, release.source if kind.empty_fails and not place else None)
     seen = {source.dataset for release in planned.releases for source in release.sources}
     for source in declared:
         if source.dataset not in seen:
@@ -57,3 +61,16 @@ def data_faults(planned: Plan, world: World, declared: Sequence[TableSource] = (
             with world.engine(limits) as engine:
                 attempt(partial(engine.stage, source))
     return tuple(found.values())
+
+
+def _empty(source: TableSource, staged: Staged) -> Finding:
+    """Return the fault of a source without a row, of which a run makes an empty release that fails its audit."""
+    if staged.dropped_outside:
+        message = f"no row of {source.label} is within the domains that say `outside: drop`: a run releases nothing, and fails"
+        hint = "correct the domains, or the source"
+    else:
+        message, hint = (
+            f"{source.label} has column names and no row: a run releases nothing, and fails",
+            "add rows to the source",
+        )
+    return Finding("A219", message, location=source.location, hint=hint)

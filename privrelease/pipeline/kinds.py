@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, cast
 
 from privrelease.pipeline import microdata, statistics, synthetic, tables
 from privrelease.plan.model import named
@@ -106,6 +106,8 @@ class Kind(Generic[P]):
     """The ledger bounds what all releases of this kind disclose together: their audits combine no previous ones."""
     differences: bool = False
     """A difference of two releases is a figure by itself: the audit reads the state that an earlier one was made of."""
+    empty_fails: bool = False
+    """A source without a row fails the audit, since an empty release shows nothing (A219)."""
     row_map: bool = False
     """A row map leads each released row to its source, for the audit."""
     rehearse: Callable[[P, Plan, World, Progress], str] | None = None
@@ -113,6 +115,10 @@ class Kind(Generic[P]):
     a release of this kind, unless it is ``accounted``."""
     steps: Callable[[], Steps] | None = None
     """Return the transform steps that a release of this kind may have; None: it has none. See :func:`with_steps`."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle and copy a kind of this package by its name; any other as it is made."""
+        return (kind_named, (self.name,)) if any(one is self for one in KINDS) else cast("Any", object.__reduce_ex__(self, 2))
 
 
 def _spec(kind: str) -> Callable[[], ReleaseKind[Any]]:
@@ -164,6 +170,7 @@ KINDS: tuple[Kind[Any], ...] = (
         lossy=microdata.lossy,
         forecast=microdata.forecast,
         readings=microdata.readings,
+        empty_fails=True,
         row_map=True,
         steps=_steps,
     ),
@@ -196,6 +203,7 @@ KINDS: tuple[Kind[Any], ...] = (
         lossy=tables.lossy,
         forecast=tables.forecast,
         differences=True,
+        empty_fails=True,
     ),
     Kind(
         name="synthetic",

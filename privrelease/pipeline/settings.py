@@ -70,7 +70,9 @@ class Settings:
         if self.temp is None:
             return settings
         if not self.temp.is_dir():
-            raise UsageError(code="C104", message="--temp is not a folder", hint="make it first")
+            raise UsageError(
+                code="C104", message=f"--temp is not a folder: {self.temp}", hint="make it first, or name another one"
+            )
         return replace(settings, temp_folder=self.temp.resolve())
 
 

@@ -99,6 +99,7 @@ def table_source(
         unlisted_columns="drop" if unlisted_columns == "drop" else dataset.unlisted_columns,
         location=loaded.location("datasets", name, "source"),
         unit=None if dataset.person is None else dataset.person.column,
+        places={column: loaded.location("datasets", name, "columns", column) for column in columns},
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, cast
 
 from pydantic import BaseModel
 
@@ -90,6 +90,21 @@ class ReleaseKind(Generic[R]):
     place: Callable[[R, tuple[str, ...]], _Path] = _same_place
     entry: Callable[[R, tuple[str, ...], object], _Path | None] = _no_entry
     orders: Callable[[R, Dataset | None], tuple[FileOrder, ...]] = _no_order
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle and copy a kind of this package by its name; any other as it is made."""
+        known = any(one is self for one in _own_kinds())
+        return (_kind_named, (self.name,)) if known else cast("Any", object.__reduce_ex__(self, 2))
+
+
+def _own_kinds() -> tuple[ReleaseKind[Any], ...]:
+    from privrelease.policy.language.kinds import KINDS
+
+    return KINDS
+
+
+def _kind_named(name: str) -> ReleaseKind[Any]:
+    return next(one for one in _own_kinds() if one.name == name)
 
 
 def kind_of(release: Any, kinds: Sequence[ReleaseKind[Any]]) -> ReleaseKind[Any]:  # noqa: ANN401  a release of any of these kinds

@@ -57,7 +57,8 @@ _SENSITIVE = re.compile(
 @dataclass(frozen=True, slots=True)
 class ColumnProfile:
     """Counts over the cells of one column. ``filled``: cells that are neither empty nor a usual mark of a missing value, of which ``marks`` are
-    the latter; ``distinct``: values of filled cells; ``most``: rows of the most frequent. ``fits``: filled cells that fit a form, by its name.
+    the latter; ``distinct``: values of filled cells; ``most``: rows of the most frequent. ``fits``: filled cells that fit a form, by its name, once
+    blanks at their ends are taken off; ``padded``: cells that have such blanks.
     """
 
     name: str
@@ -67,6 +68,7 @@ class ColumnProfile:
     most: int
     fits: Mapping[str, int]
     declared: ColumnType | None = None
+    padded: int = 0
 
     @property
     def each_once(self) -> bool:
@@ -149,12 +151,33 @@ def proposal(one: ColumnProfile) -> tuple[str, str]:
     """
     kind, form = proposed_type(one)
     role, why = _role(one, kind)
+    padding = _padding(one, kind)
+    if padding and kind not in _TEXTS:
+        form = "{normalise: [trim]}" if not form else f"{form[:-1]}, normalise: [trim]}}"
     written = f"{{role: {role}, type: {kind.value}" + (f", format: {form}" if form else "") + "}"
     if one.marks:
-        why += f"; {one.marks:,} cells look like marks of a missing value (NA, null, -, ?): declare those in `missing`"
+        look = "cell looks like a mark" if one.marks == 1 else "cells look like marks"
+        why += f"; {one.marks:,} {look} of a missing value (NA, null, -, ?): declare those in `missing`"
     if one.fits.get("zeros"):
         why += "; zeros before numbers: codes"
-    return written, why + _numbers(one, kind, form)
+    return written, why + _numbers(one, kind, proposed_type(one)[1]) + padding
+
+
+_TEXTS: Final = frozenset({ColumnType.STRING, ColumnType.CATEGORY})
+
+
+def _padding(one: ColumnProfile, kind: ColumnType) -> str:
+    """Say that cells have blanks at their ends, which no number or date may have and which make other values of texts; empty where none has.
+
+    >>> _padding(ColumnProfile("n", 3, 0, 3, 1, {"integer": 3}, padded=2), ColumnType.INTEGER)
+    '; 2 cells have blanks at the ends, which `normalise` takes off'
+    """
+    if not one.padded or one.declared not in {None, ColumnType.STRING}:
+        return ""
+    said = f"; {one.padded:,} {'cell has' if one.padded == 1 else 'cells have'} blanks at the ends"
+    if kind in _TEXTS:
+        return f"{said}: where they mean nothing, write `format: {{normalise: [trim]}}`"
+    return f"{said}, which `normalise` takes off"
 
 
 def _numbers(one: ColumnProfile, kind: ColumnType, form: str) -> str:
@@ -173,7 +196,7 @@ def _numbers(one: ColumnProfile, kind: ColumnType, form: str) -> str:
         if sign and broken and one.fits.get(f"three_after_{sign}") == broken:
             return f"{read}; each {sign} stands before three digits: where it separates thousands, write `format: {other}`"
         return read
-    if kind not in {ColumnType.STRING, ColumnType.CATEGORY} or one.fits.get("zeros") or one.declared is not None:
+    if kind not in _TEXTS or one.fits.get("zeros") or one.declared is not None:
         return ""
     best = max(_NUMBERS_FIRST, key=lambda name: one.fits.get(name, 0))
     fitting = one.fits.get(best, 0)

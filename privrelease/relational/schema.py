@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Literal
 from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from decimal import Decimal
     from pathlib import Path
 
@@ -160,6 +161,7 @@ class TableSource:
     as the policy writes it, for messages. ``unlisted_columns``: what happens to a column of the source that is not declared.
     ``location``: of ``source`` in the policy. ``unread``: declared columns that no one asks for: they must be there, and are not read.
     ``unit``: the column that names the person, where one is declared. ``key``: of the policy, under which the path is written.
+    ``places``: of declared columns in the policy, by name.
     """
 
     dataset: str
@@ -174,6 +176,11 @@ class TableSource:
     unread: tuple[Column, ...] = ()
     unit: str | None = None
     key: str = "source"
+    places: Mapping[str, Location] = field(default_factory=dict, compare=False, repr=False)
+
+    def place_of(self, column: str) -> Location | None:
+        """Return where the policy declares a column; where it names the source, if that is all that is known."""
+        return self.places.get(column, self.location)
 
     @property
     def declared(self) -> tuple[Column, ...]:

@@ -35,6 +35,9 @@ _NO_WORDS = r"[^A-Za-z]+?"
 #: A text on one line of a TOML file, without an escape.
 _LINE: Final = re.compile(r"""(?:([\w-]+)|"([^"\\]+)") = (?:"([^"\\]*)"|'([^']*)')""")
 
+#: A word that follows a value: its name, the word for 1, and for other numbers.
+_WORD: Final = re.compile(r"\{(\w+)\|([^|{}]*)\|([^|{}]*)\}")
+
 #: Before these signs French writes a space, at which no line may break.
 _UNBROKEN, _NO_BREAK = r" (?=[;:?!%»])", "\N{NO-BREAK SPACE}"
 
@@ -54,7 +57,7 @@ class Catalogue:
         >>> english().text("units.bytes", n="1,024")
         '\u20681,024\u2069 bytes'
         """
-        return self.texts[key].format(**{name: f"{_ISOLATE}{value}{_END}" for name, value in values.items()})
+        return self._counted(key, values).format(**{name: f"{_ISOLATE}{value}{_END}" for name, value in values.items()})
 
     def plain(self, key: str, **values: str) -> str:
         """Return a text for a terminal or a log: values as they are.
@@ -62,7 +65,7 @@ class Catalogue:
         >>> english().plain("units.bytes", n="1,024")
         '1,024 bytes'
         """
-        return self.texts[key].format(**values)
+        return self._counted(key, values).format(**values)
 
     def html(self, key: str, **values: str) -> Markup:
         """Return a text as markup: it and its values escaped, values isolated in ``bdi``.
@@ -73,7 +76,16 @@ class Catalogue:
         from markupsafe import Markup, escape
 
         isolated = {name: Markup("<bdi>{}</bdi>").format(value) for name, value in values.items()}
-        return Markup(escape(self.texts[key])).format(**isolated)  # noqa: S704 -- the text was escaped just now
+        return Markup(escape(self._counted(key, values))).format(**isolated)  # noqa: S704 -- the text was escaped just now
+
+    def _counted(self, key: str, values: Mapping[str, str]) -> str:
+        """Return a text with its nouns in the number that its values have: ``{rows|record|records}`` is a word, of which 1 has the first form.
+
+        >>> english().plain("frontier.meta_rows", n="1"), english().plain("frontier.meta_rows", n="1,024")
+        ('1 row', '1,024 rows')
+        """
+        text = self.texts[key]
+        return text if "|" not in text else _WORD.sub(lambda one: one[2] if values[one[1]] == "1" else one[3], text)
 
     def of_kind(self, key: str, kind: str) -> str:
         """Return the text of that key for a kind of release; where none is written for the kind, that for any.

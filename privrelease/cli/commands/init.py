@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from privrelease.cli.exit import Ending
 from privrelease.errors import InputError, PrivreleaseError, UsageError
+from privrelease.findings import one_line
 from privrelease.relational.schema import SourceKind
 from privrelease.value_classes import dataclass
 
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from privrelease.cli.console import Console
+    from privrelease.relational.schema import FileFormat
 
 __all__ = ["Asked", "init"]
 
@@ -50,6 +53,12 @@ def init(data_file: Path, output: Path, console: Console, asked: Asked) -> Endin
     if not data_file.is_file():
         what = "does not exist" if not data_file.exists() else "is a folder" if data_file.is_dir() else "is not a file"
         raise InputError(code="C111", message=f"{data_file} {what}", hint=_HINT)
+    if one_line(data_file.name) != data_file.name:
+        raise InputError(
+            code="C111",
+            message=f"the name of {data_file} holds a line break, which no policy can name",
+            hint="rename the file",
+        )
     kind = next((kind for ends, kind in _KINDS.items() if data_file.name.lower().endswith(ends)), None)
     if kind is None:
         raise UsageError(code="C112", message=f"the kind of {data_file.name} is not known", hint=_HINT)
@@ -59,14 +68,14 @@ def init(data_file: Path, output: Path, console: Console, asked: Asked) -> Endin
     table = _table(data_file, kind, asked.table)
     encoding = _encoding(data_file, asked.encoding, written, console) if kind is SourceKind.CSV else None
     form = FileFormat(delimiter=written or ",", encoding=encoding or "utf-8")
-    columns = read_header(data_file, form) if table is None else columns_of_table(data_file, kind, table)
-    names = [name for name, _ in columns]
-    if written is None and kind is SourceKind.CSV and (found := _hidden(names)) is not None:
+    if written is None and kind is SourceKind.CSV and (found := _sign(data_file, form)) is not None:
         raise InputError(
             code="C114",
             message=f"{data_file.name} has one column only if cells end at a comma; another delimiter occurs in its first line",
             hint=f"name the delimiter: privrelease init {data_file}{'' if encoding is None else f' --encoding {encoding}'} --delimiter {found}",
         )
+    columns = read_header(data_file, form) if table is None else columns_of_table(data_file, kind, table)
+    names = [name for name, _ in columns]
     profile = None
     if not asked.quick and not _alike(names):
         try:
@@ -92,15 +101,14 @@ def init(data_file: Path, output: Path, console: Console, asked: Asked) -> Endin
 
 def _encoding(data_file: Path, asked: str | None, delimiter: str | None, console: Console) -> str | None:
     """Return the encoding to write down, None for UTF-8. Raises InputError (C170) where none is named and none can be proven."""
-    from privrelease.engine.open import likely_encodings, read_header
+    from privrelease.engine.open import likely_encodings
     from privrelease.relational.schema import FileFormat
 
     if asked is not None:
         return asked
     likely = likely_encodings(data_file)
     if len(likely) > 1:
-        names = [name for name, _ in read_header(data_file, FileFormat(delimiter=delimiter or ",", encoding=likely[0]))]
-        sign = None if delimiter is not None else _hidden(names)
+        sign = None if delimiter is not None else _sign(data_file, FileFormat(encoding=likely[0]))
         more = f" --delimiter {sign}" if sign is not None else ""
         raise InputError(
             code="C170",
@@ -145,6 +153,25 @@ def _delimiter(asked: str | None) -> str | None:
     if written is not None and (len(written) != 1 or written in '"\r\n'):
         raise UsageError(code="C116", message="--delimiter is not a single character", hint='write e.g. --delimiter ";" or tab')
     return written
+
+
+def _sign(data_file: Path, form: FileFormat) -> str | None:
+    """Return how to write the delimiter of a file whose header has one name at the form's, or quotes that are sound at another; None for any other file."""
+    from privrelease.engine.open import read_header
+
+    try:
+        return _hidden([name for name, _ in read_header(data_file, form)])
+    except InputError as error:
+        if error.code != "D109":
+            raise
+    for sign, word in _OTHER_DELIMITERS.items():
+        try:
+            if len(read_header(data_file, replace(form, delimiter=sign))) > 1:
+                return word
+        except InputError as error:
+            if error.code == "D117":  # it splits, into what does not seem to be names
+                return word
+    return None
 
 
 def _hidden(names: Sequence[str]) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
     from privrelease.policy.rules.required_legal_fields import Missing, Profile
 
 __all__ = ["counted", "validate"]
+
+#: Sets ``--env`` where no one writes it.
+_ENVIRONMENT = "PRIVRELEASE_ENV"
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +123,9 @@ def _check(
     from privrelease.policy.loader import check_policy
 
     loaded, findings = check_policy(given.path, env=environment, data_root=data_root, content=given.content, log=log)
+    if environment is not None and environment == os.environ.get(_ENVIRONMENT):
+        said = f" (it is set by the variable {_ENVIRONMENT})"
+        findings = tuple(replace(one, message=one.message + said) if one.code == "P501" else one for one in findings)
     if loaded is not None:
         findings = (*findings, *_outside(loaded))
     if loaded is not None and not any(finding.severity is Severity.ERROR for finding in findings):

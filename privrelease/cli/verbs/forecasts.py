@@ -59,7 +59,7 @@ def plan(
     return ended(
         lambda: work(
             policies,
-            Settings(env, data_root, state, o.checked_memory(memory_limit), threads, temp, log=console.log),
+            Settings(env, data_root, state, o.checked_memory(memory_limit), threads, o.checked_temp(temp), log=console.log),
             release or (),
             data,
             console,
@@ -109,8 +109,13 @@ def frontier(
     from privrelease.pipeline.settings import Settings
 
     console = Console(form, -1 if quiet else verbose)
-    settings = Settings(env, data_root, state, o.checked_memory(memory_limit), threads, temp, log=console.log)
-    return ended(lambda: work(policy, settings, Asked(release, k, risk, threat, html, chart, force), console))
+
+    def protected() -> Ending:
+        memory, folder = o.checked_memory(memory_limit), o.checked_temp(temp)
+        settings = Settings(env, data_root, state, memory, threads, folder, log=console.log)
+        return work(policy, settings, Asked(release, k, risk, threat, html, chart, force), console)
+
+    return ended(protected)
 
 
 def simulate(

@@ -83,7 +83,7 @@ def validate(
     def checked() -> Ending:
         from privrelease.pipeline.settings import Settings
 
-        read = Settings(env, data_root, None, o.checked_memory(memory_limit), threads, temp) if data else None
+        read = Settings(env, data_root, None, o.checked_memory(memory_limit), threads, o.checked_temp(temp)) if data else None
         return work(policies, env, data_root, profile, fail_on, console, only_policies=only_policies, data=read)
 
     return ended(checked)
@@ -173,8 +173,13 @@ def hierarchy(
     from privrelease.pipeline.settings import Settings
 
     console = Console(form, -1 if quiet else 0)
-    settings = Settings(env, data_root, None, o.checked_memory(memory_limit), threads, temp, log=console.log)
-    return ended(lambda: work(policy, settings, Asked(column, dataset, data), console))
+
+    def listed() -> Ending:
+        memory, folder = o.checked_memory(memory_limit), o.checked_temp(temp)
+        settings = Settings(env, data_root, None, memory, threads, folder, log=console.log)
+        return work(policy, settings, Asked(column, dataset, data), console)
+
+    return ended(listed)
 
 
 def schema(

@@ -55,7 +55,16 @@ def run(
     return ended(
         lambda: work(
             policy,
-            Settings(env, data_root, state, o.checked_memory(memory_limit), threads, temp, test_noise, log=console.log),
+            Settings(
+                env,
+                data_root,
+                state,
+                o.checked_memory(memory_limit),
+                threads,
+                o.checked_temp(temp),
+                test_noise,
+                log=console.log,
+            ),
             release or (),
             fail_on,
             console,
@@ -110,7 +119,7 @@ def audit(
     return ended(
         lambda: work(
             policy,
-            Settings(env, data_root, state, o.checked_memory(memory_limit), threads, temp, log=console.log),
+            Settings(env, data_root, state, o.checked_memory(memory_limit), threads, o.checked_temp(temp), log=console.log),
             asked,
             fail_on,
             console,

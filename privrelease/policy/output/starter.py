@@ -42,7 +42,7 @@ datasets:
 {proposals}"""
 
 _PROPOSALS = """\
-      # {rows} show (counts alone, no value). Proposals, not decisions:
+      # {rows} (counts alone, no value). Proposals, not decisions:
 {lines}{unit}"""
 
 _TAIL = """
@@ -119,8 +119,11 @@ def starter_policy(
 
 def _proposals(profile: FileProfile) -> str:
     """Write what a file's profile proposes as comments, a line for each column."""
-    which = "All" if profile.whole else "The first"
-    rows = f"What {which.lower()} {profile.rows:,} rows"
+    rows = (
+        f"What {'all' if profile.whole else 'the first'} {profile.rows:,} rows show"
+        if profile.rows != 1
+        else "What its only row shows"
+    )
     found = [(yaml_text(one.name), f"{one.distinct:,} of {one.filled:,}", *proposal(one)) for one in profile.columns]
     widths = [max((len(row[place]) for row in found), default=0) for place in range(3)]
     heads = ("column", "distinct", "proposal")

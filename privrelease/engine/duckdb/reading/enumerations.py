@@ -59,7 +59,14 @@ def enumerations(
         if not seen.nul:
             clean.add(i)
         if stored is not None and seen.unlike:  # where every value has its plain form already, no two have the same
-            warning = look_alike(connection, source.columns[i], stored, seen.values, person=_is_person(source, i))
+            warning = look_alike(
+                connection,
+                source.columns[i],
+                stored,
+                seen.values,
+                person=_is_person(source, i),
+                place=source.place_of(source.columns[i].name),
+            )
             warnings += [] if warning is None else [warning]
         if seen.values <= MOST_CODED:
             coded[i] = connection.fresh("e")

@@ -24,6 +24,7 @@ _WHOLE = re.compile(r"U?(TINY|SMALL|BIG)?INT(EGER)?\Z")
 _NUMERAL = re.compile(r"[+-]?[\d.,' _\xa0]*\d[\d.,' _\xa0]*([eE][+-]?\d+)?\s*%?\Z")
 _DATE = re.compile(r"\d{1,4}[-/. ]\d{1,2}[-/. ]\d{1,4}([T ]\d{1,2}:\d{2}.*)?\Z")
 _LONGEST_NAME = 64
+_REPEATED = "repeats an earlier one"
 _NUMBER = re.compile(r"(DOUBLE|FLOAT|DECIMAL\(.*\))\Z")
 
 
@@ -41,6 +42,8 @@ def read_header(path: Path, format_: FileFormat | None = None) -> tuple[tuple[st
             if (fault := _no_name(name, fields[:place])) is not None:
                 message = f"the first line does not seem to hold column names: its field {place + 1} {fault}"
                 hint = "begin the file with a header line of column names; names are not taken from a row of data"
+                if fault == _REPEATED:
+                    hint = "rename one of the two columns; if this is a row of data, begin the file with a header line of column names"
                 raise InputError(code="D117", message=message, hint=hint, location=Location(label, 1, place + 1))
         return tuple((name, None) for name in names)
     connection = Connection(EngineSettings(threads=1, readable=(path.resolve().parent,)))
@@ -71,7 +74,7 @@ def _no_name(name: str, before: Sequence[str]) -> str | None:
         return f"is longer than {_LONGEST_NAME} characters"
     if "@" in text:
         return "holds an @"
-    return "repeats an earlier one" if name in before else None
+    return _REPEATED if name in before else None
 
 
 def declared_type(physical: str) -> ColumnType | None:

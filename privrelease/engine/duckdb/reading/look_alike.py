@@ -16,6 +16,7 @@ from privrelease.findings import Finding, Severity
 
 if TYPE_CHECKING:
     from privrelease.engine.duckdb.connection import Connection
+    from privrelease.findings import Location
     from privrelease.relational.schema import Column
 
 __all__ = ["holds_nul", "look_alike", "plain_form"]
@@ -32,8 +33,10 @@ def plain_form(text: exp.Expr, *, person: bool) -> exp.Expr:
     return sql.call("lower", alike) if person else alike
 
 
-def look_alike(connection: Connection, column: Column, values: str, n_values: int, *, person: bool) -> Finding | None:
-    """Return the warning of a table ``values`` of ``n_values`` distinct texts of which some look alike; None where no two do."""
+def look_alike(
+    connection: Connection, column: Column, values: str, n_values: int, *, person: bool, place: Location | None
+) -> Finding | None:
+    """Return the warning of a table ``values`` of ``n_values`` distinct texts of which some look alike; None where no two do. ``place``: of the column."""
     alike = plain_form(sql.column("v"), person=person)
     (merged,) = connection.row(
         exp.select(exp.Count(this=exp.Distinct(expressions=[alike]))).from_(sql.table(values), copy=False)
@@ -50,6 +53,7 @@ def look_alike(connection: Connection, column: Column, values: str, n_values: in
             f"the unit column {column.name} holds {many} distinct texts that become {few} where case, spaces at the ends and Unicode forms do "
             "not count: as they are written, each is a person",
             severity=Severity.WARN,
+            location=place,
             hint="declare `normalise: [nfc, trim]` for the column, and give each person one spelling in the source, if they mean the same person",
             subject=column.name,
         )
@@ -57,6 +61,7 @@ def look_alike(connection: Connection, column: Column, values: str, n_values: in
         "D210",
         f"the column {column.name} holds {many} distinct texts that become {few} under nfc + trim",
         severity=Severity.WARN,
+        location=place,
         hint="declare `normalise: [nfc, trim]` if they mean the same; until then they are different values",
         subject=column.name,
     )

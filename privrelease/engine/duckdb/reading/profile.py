@@ -15,9 +15,11 @@ from privrelease.engine.duckdb.reading.csv_source import read_csv
 from privrelease.engine.duckdb.reading.header import declared_type, read_header
 from privrelease.engine.duckdb.reading.parquet_source import read_parquet
 from privrelease.engine.duckdb.reading.table_source import attach, read_duckdb, read_sqlite, table_columns
+from privrelease.engine.duckdb.reading.text_cells import whitespace
 from privrelease.engine.duckdb.reading.text_files import _opened
 from privrelease.engine.protocol.base import EngineSettings
 from privrelease.errors import InputError
+from privrelease.findings import Location
 from privrelease.relational.profile import DATES, DATETIMES, ColumnProfile, FileProfile
 from privrelease.relational.schema import Column, ColumnType, FileFormat, Role, SourceKind, TableSource
 
@@ -48,23 +50,25 @@ _FORMS: Final = {
     "three_after_comma": r"[+-]?[0-9]{1,3},[0-9]{3}",
     "boolean": r"true|false",
 }
-_MARKS: Final = ("na", "n/a", "nan", "null", "none", "-", "--", "?", ".", "unknown")
+_MARKS: Final = ("na", "n/a", "n.a.", "nan", "null", "none", "-", "--", "?", ".", "unknown")
 _BOMS: Final = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
 _BLOCK: Final = 4 << 20
 
 
 def likely_encodings(path: Path) -> tuple[str, ...]:
     """Return the encodings that a text file may have: one where it can be proven (a byte order mark, valid UTF-8), else the likely ones, first
-    the likeliest. Raises InputError D103 for a damaged file.
+    the likeliest. Raises InputError D103 for a damaged file, D113 for one that is no text.
     """
     decoder = codecs.getincrementaldecoder("utf-8")()
     high = nul = False
     proven = True
+    first = b""
     with _opened(path, path.name) as stream:
         block = stream.read(_BLOCK)
         for mark, name in _BOMS:
             if block.startswith(mark):
                 return (name,)
+        first = block
         while True:
             if proven:
                 try:
@@ -79,9 +83,33 @@ def likely_encodings(path: Path) -> tuple[str, ...]:
     if proven and not nul:
         return ("utf-8",)
     if nul:
-        return ("utf-16", "utf-16-le", "utf-16-be")
+        return _wide(path, first)
     return ("cp1252", "cp1250", "mac-roman") if high else ("latin-1", "iso-8859-15", "cp1252")
 
+
+def _wide(path: Path, block: bytes) -> tuple[str, ...]:
+    """Return the likely order of bytes in a file with NUL bytes, as text in UTF-16 has them next to letters of ASCII: in every second place, or
+    nearly. Raises InputError D113 for any other.
+    """
+    pairs = len(block) // 2
+    for name, other, place in (("utf-16-le", "utf-16-be", 1), ("utf-16-be", "utf-16-le", 0)):
+        if (
+            pairs
+            and block[place::2].count(0) >= _OF_LETTERS * pairs
+            and block[1 - place :: 2].count(0) <= (1 - _OF_LETTERS) * pairs
+        ):
+            return (name, other)
+    line = block.partition(b"\0")[0].count(b"\n") + 1 if b"\0" in block else 0
+    raise InputError(
+        code="D113",
+        message="the file holds NUL bytes, which text in no usual encoding has: it may be a binary file (a spreadsheet, an archive) or a damaged one",
+        hint="export the data as CSV in UTF-8; where it is UTF-16, name it: --encoding utf-16-le or utf-16-be",
+        location=Location(str(path), line),
+    )
+
+
+#: Share of letters of ASCII, line breaks and delimiters from which a text in UTF-16 is recognised.
+_OF_LETTERS: Final = 0.6
 
 #: Bytes that are control characters in Latin alphabets of ISO 8859 and letters or signs in those of Windows.
 _WINDOWS: Final = tuple(bytes([number]) for number in range(0x80, 0xA0))
@@ -180,7 +208,7 @@ def _profile(connection: Connection, table: str, place: int, name: str, declared
     groups = exp.select(*counted_values).from_(sql.table(table), copy=False).group_by(sql.column(f"c{place}"), copy=False)
     connection.run(sql.create_table(values, groups))
     cell = sql.column("v")
-    trimmed = sql.call("trim", cell)
+    trimmed = sql.call("trim", cell, sql.text(whitespace))
     empty = exp.or_(exp.Is(this=cell.copy(), expression=exp.Null()), exp.EQ(this=trimmed.copy(), expression=sql.text("")))
     mark = exp.and_(exp.not_(empty.copy()), sql.one_of(sql.call("lower", trimmed.copy()), _MARKS))
     filled = exp.and_(exp.not_(empty.copy()), exp.not_(mark.copy()))
@@ -188,12 +216,21 @@ def _profile(connection: Connection, table: str, place: int, name: str, declared
         (form, sql.call("regexp_full_match", trimmed.copy(), sql.text(pattern))) for form, pattern in _FORMS.items()
     ]
     tests += [(form, _parses(trimmed, form)) for form in (*DATES, *DATETIMES)]
-    figures = [_rows_where(filled), _rows_where(mark), sql.count_all(where=filled.copy()), _most_rows(filled)]
+    padded = exp.NEQ(this=trimmed.copy(), expression=cell.copy())
+    figures = [
+        _rows_where(filled),
+        _rows_where(mark),
+        sql.count_all(where=filled.copy()),
+        _most_rows(filled),
+        _rows_where(padded),
+    ]
     figures += [_rows_where(exp.and_(filled.copy(), test)) for _, test in tests]
-    n_filled, n_marks, distinct, most, *fits = connection.row(exp.select(*figures).from_(sql.table(values), copy=False))
+    n_filled, n_marks, distinct, most, n_padded, *fits = connection.row(
+        exp.select(*figures).from_(sql.table(values), copy=False)
+    )
     connection.drop("TABLE", values)
     counted = {form: int(number) for (form, _), number in zip(tests, fits, strict=True)}
-    return ColumnProfile(name, int(n_filled), int(n_marks), int(distinct), int(most), counted, declared)
+    return ColumnProfile(name, int(n_filled), int(n_marks), int(distinct), int(most), counted, declared, int(n_padded))
 
 
 def _rows_where(holds: exp.Expr) -> exp.Expr:

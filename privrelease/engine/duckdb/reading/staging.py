@@ -159,6 +159,7 @@ def _zeros(connection: Connection, source: TableSource, raw: Raw, conversions: l
             f"{pluralise(int(n), 'cell')} of the column {source.columns[i].name} {'has' if n == 1 else 'have'} zeros before the number, which are "
             f"not kept: as {source.columns[i].type.value}, 007 and 7 are one value",
             severity=Severity.WARN,
+            location=source.place_of(source.columns[i].name),
             hint="declare `type: string` (or `category`) where these are codes: codes are texts",
             subject=source.columns[i].name,
         )
@@ -182,6 +183,7 @@ def _no_numbers(connection: Connection, source: TableSource, raw: Raw, conversio
             f"{pluralise(int(n), 'row')} of the column {source.columns[i].name} {'has' if n == 1 else 'have'} no number (nan) or an infinite one: read "
             "as missing",
             severity=Severity.WARN,
+            location=source.place_of(source.columns[i].name),
             hint='declare these words for the column where they mean that (`format: {missing: ["", nan]}`), or correct them in the source',
             subject=source.columns[i].name,
         )

@@ -17,6 +17,7 @@ import re
 import sys
 import zlib
 from collections import deque
+from dataclasses import replace
 from typing import IO, TYPE_CHECKING, Any, cast
 
 from privrelease.engine.duckdb.errors import refusal
@@ -141,11 +142,28 @@ def header_of(path: Path, format_: FileFormat, label: str) -> list[str]:
     except UnicodeError:
         raise _no_byte_order(format_, label) from None
     except csv.Error:
-        raise _quotes(label, 1) from None
+        raise _of_another_delimiter(path, format_, label) or _quotes(label, 1) from None
     if not names:
         message = "the file is empty" if names is None else "the first line is empty"
         raise refusal(message, "D104", hint="a CSV file begins with a line of column names", location=Location(label, 1))
     return [str(name) for name in names]
+
+
+def _of_another_delimiter(path: Path, format_: FileFormat, label: str) -> InputError | None:
+    """Return the error of a header whose quotes are sound at another delimiter, None where they are at none: ``"id";"age"`` read at commas."""
+    for sign in (";", "\t", "|", ","):
+        try:
+            with _opened(path, label) as stream:
+                _, reader = _records(stream, replace(format_, delimiter=sign))
+                names: list[str] = next(reader, [])
+        except csv.Error:
+            continue
+        if len(names) > 1 and sign != format_.delimiter:
+            shown = {"\t": "\\t"}
+            there, other = shown.get(format_.delimiter, format_.delimiter), shown.get(sign, sign)
+            message = f'the header does not split at the delimiter "{there}": a quoted name ends before "{other}"'
+            return refusal(message, "D109", hint=f'declare `format: {{delimiter: "{other}"}}`', location=Location(label, 1))
+    return None
 
 
 def structure(path: Path, format_: FileFormat, label: str) -> Structure:

@@ -27,7 +27,8 @@ UNUSED = (
 def loaded(desk):
     assert desk("run", "policy.yaml").code == 0
     program = (
-        f"import sys\nfrom privrelease.cli.main import main\nassert main({AUDIT}) == 0\nprint('loaded', *sorted(sys.modules))"
+        f"import sys\nfrom privrelease.cli.main import command\nsys.argv[1:] = {AUDIT}\nassert command() == 0\n"
+        "print('loaded', *sorted(sys.modules))"
     )
     done = subprocess.run([sys.executable, "-c", program], cwd=desk.folder, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
@@ -64,8 +65,9 @@ UNUSED_BY_A_RUN = (
 #: Models of sections that the policy has not, and trees that sqlglot parses for functions of other databases.
 READY = f"""
 import sys
-from privrelease.cli.main import main
-assert main({RUN}) == 0
+from privrelease.cli.main import command
+sys.argv[1:] = {RUN}
+assert command() == 0
 from privrelease.lean_imports import _Template
 from privrelease.policy.language import attacks, checks, legal, models, releases, statistics, synthetic, tables
 from sqlglot.generators import duckdb
@@ -90,8 +92,9 @@ def test_a_run_of_microdata_loads_nothing_of_other_kinds_and_makes_ready_what_it
 
 VALIDATE = """
 import sys
-from privrelease.cli.main import main
-assert main(["validate", "policy.yaml"]) == 0
+from privrelease.cli.main import command
+sys.argv[1:] = ["validate", "policy.yaml"]
+assert command() == 0
 print("loaded", *sorted(sys.modules))
 """
 UNUSED_BY_VALIDATE = (

@@ -89,7 +89,7 @@ def test_a_signal_after_the_command_ended_does_not_change_its_exit_code(tmp_path
 import os, signal, sys, atexit
 from privrelease.cli import main as cli
 sys.argv = ["privrelease", "--version"]
-code = cli.main()
+code = cli.command()
 os.kill(os.getpid(), signal.SIGTERM)
 sys.exit(code)
 """

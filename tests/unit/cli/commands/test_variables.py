@@ -201,3 +201,23 @@ def test_a_refused_value_of_a_variable_names_the_variable(desk, monkeypatch, var
     assert f"{code}\n" in desk("validate", "policy.yaml", "--data", *written).err
     monkeypatch.delenv(variable)
     assert f"{code}\n" in desk("validate", "policy.yaml", "--data", *written).err
+
+
+@pytest.mark.parametrize(
+    ("verb", "variable", "value", "refused"),
+    [
+        ("run", "PRIVRELEASE_TEMP", "absent", "C104 --temp is not a folder: absent"),
+        ("run", "PRIVRELEASE_RUN_RELEASE", "other", "C103 the policy has no release other"),
+        ("run", "PRIVRELEASE_ENV", "other", "policy.yaml: P501 environment other does not exist"),
+        ("validate", "PRIVRELEASE_ENV", "other", "policy.yaml: P501 environment other does not exist"),
+        ("hierarchy", "PRIVRELEASE_MEMORY_LIMIT", "much", "C102 --memory-limit is not a size"),
+        ("frontier", "PRIVRELEASE_MEMORY_LIMIT", "much", "C102 --memory-limit is not a size"),
+    ],
+)
+def test_a_value_that_the_policy_or_the_machine_has_not_names_its_variable(desk, monkeypatch, verb, variable, value, refused):
+    """As above, where the message names no option, and where a release has begun only if the folder is there."""
+    monkeypatch.setenv(variable, value)
+    said = desk(verb, "policy.yaml", *(("--column", "area") if verb == "hierarchy" else ()))
+    assert said.code == 2
+    assert f"{refused} (it is set by the variable {variable})\n" in said.out + said.err
+    assert not (desk.folder / ".privrelease").exists()

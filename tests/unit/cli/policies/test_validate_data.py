@@ -93,7 +93,8 @@ def test_how_data_is_read_is_warned_of_as_a_run_warns(desk, release):
     desk.policy(POLICY if not release else unread.replace("threats:", f"{other}threats:", 1))
     said = desk("validate", "policy.yaml", "--data")
     assert said.code == 0, said.out + said.err
-    assert "D251 warn: 1 cell of the column pay has zeros before the number" in said.out
+    place = "policy.yaml:14:7" if not release else "policy.yaml:17:49"  # of the column's declaration, whoever reads it
+    assert f"{place}: D251 warn: 1 cell of the column pay has zeros before the number" in said.out
     assert "the data is as declared, with 1 warning" in said.err
     assert "007," not in said.out + said.err
     assert desk("validate", "policy.yaml", "--data", "--format", "json").json["valid"] is True
@@ -101,3 +102,45 @@ def test_how_data_is_read_is_warned_of_as_a_run_warns(desk, release):
     assert (strict.code, "the policy and its data have 1 warning" in strict.err) == (1, True)
     if not release:
         assert "D251 warn" in desk("plan", "policy.yaml", "--data").err
+
+
+TABLE = """  - id: t
+    kind: table
+    from: d
+    by: [area]
+    measures: [{count: true}]
+    output: out/t.csv
+tables: {min_count: 5}
+"""
+WITH_AREAS = BOUNDED.replace("area: {role: quasi, type: category}", "area: {role: quasi, type: category, domain: [x, y]}")
+
+
+@pytest.mark.parametrize("kind", ["rows", "table"])
+def test_a_source_without_a_row_is_refused_as_its_run_is(desk, kind):
+    """Rows and tables of no record fail their audit, by the code that is said beforehand."""
+    head = WITH_AREAS[: WITH_AREAS.index("  - id: r")]
+    desk.policy(POLICY if kind == "rows" else head + TABLE)
+    desk.data("id,area,job,pay\n")
+    said = desk("validate", "policy.yaml", "--data")
+    assert said.code == 3
+    assert "policy.yaml:8:13: A219 data.csv has column names and no row: a run releases nothing, and fails" in said.out
+    ran = desk("run", "policy.yaml")
+    assert ran.code == 1
+    assert "A219" in ran.err
+
+
+def test_statistics_of_no_record_are_drawn_and_validate_says_nothing(desk):
+    """How many records there are is private to noisy figures: nothing depends on it, and no one learns it from a refusal."""
+    desk.policy(BOUNDED[: BOUNDED.index("  - id: r")] + STATISTICS)
+    desk.data("id,area,job,pay\n")
+    assert desk("validate", "policy.yaml", "--data").code == 0
+    assert desk("ledger", "init", "policy.yaml").code == 0
+    assert desk("run", "policy.yaml").code == 0
+
+
+def test_rows_that_a_domain_leaves_out_to_the_last_are_no_rows(desk):
+    desk.policy(BOUNDED.replace("domain: [0, 9]}", "domain: [0, 9], outside: drop}"))
+    desk.data("id,area,job,pay\n1,x,p,77\n")
+    said = desk("validate", "policy.yaml", "--data")
+    assert said.code == 3
+    assert "A219 no row of data.csv is within the domains that say `outside: drop`" in said.out
