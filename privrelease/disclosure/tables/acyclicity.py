@@ -6,6 +6,7 @@ from itertools import combinations
 from math import prod
 from typing import TYPE_CHECKING, Final
 
+from privrelease.disclosure.tables.filter_logic import scopes
 from privrelease.relational.filters import columns_of
 
 if TYPE_CHECKING:
@@ -58,9 +59,12 @@ def cells_together(tables: Sequence[PrintedTable]) -> int | None:
     members = [frozenset() if table.where is None else frozenset({repr(table.membership)}) for table in tables]
     read = [frozenset() if table.where is None else columns_of(table.where) & keys.keys() for table in tables]
     columns = [{*table.by, *mine, *side} for table, mine, side in zip(tables, read, members, strict=True)]
+    linked = list(scopes([table.where for table in tables], columns, tuple(keys)))
     for (first, one), (second, other) in combinations(zip(tables, members, strict=True), 2):
         if one != other:
             columns.append({*first.by} & {*second.by} | one | other)
+    for by, filters in linked:
+        columns.append({*by, *(repr(table.membership) for table in tables if table.where in filters)})
     if is_tree(columns):
         return None
     return prod(len(listed) + 1 for listed in keys.values()) * (1 << len(frozenset().union(*members)))
