@@ -113,8 +113,12 @@ def inputs(run: RunFolder) -> tuple[InputDigest, ...]:
 
 
 def previous(earlier: EarlierRelease, run: RunFolder) -> EarlierRelease:
-    """Add the inputs."""
-    return replace(earlier, inputs=inputs(run), content="cells")
+    """Add the inputs, and the description by which the table was made."""
+    from privrelease.release.manifest import table_description
+
+    part = run.internal_part()
+    of_run = None if earlier.manifest is None else table_description(part, earlier.manifest)
+    return replace(earlier, inputs=part.inputs, content="cells", description=of_run)
 
 
 def external(earlier: EarlierRelease, release: TablePlan) -> EarlierRelease:

@@ -20,6 +20,7 @@ from privrelease.errors import InputError
 from privrelease.relational.treatments import AS_IS, TreatmentCode
 from privrelease.release.files import canonical_json, os_errors, write_atomically
 from privrelease.release.privacy import PrivacyClaim, SyntheticClaim
+from privrelease.release.table_description import TableDescription
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -40,6 +41,7 @@ __all__ = [
     "RowMapDigest",
     "StatisticsInternalManifest",
     "internal_part",
+    "table_description",
 ]
 
 
@@ -261,6 +263,8 @@ class InternalTable(_Saved):
     manifest_sha256: Sha256
     inputs: tuple[InputDigest, ...]
     source_rows: Count
+    description: TableDescription | None = Field(default=None, exclude_if=lambda one: one is None)
+    """Cells, figures and rules, for whoever judges the table when no policy has it any more; None: an earlier version made it."""
 
 
 class InternalSynthetic(_Saved):
@@ -309,3 +313,14 @@ def internal_part(path: "Path") -> InternalPart:
         written = None
     kind = next((part for part in _PARTS if part.model_fields["format"].default == written), InternalManifest)
     return kind.load(path)
+
+
+def table_description(part: InternalPart, manifest: Manifest) -> TableDescription | None:
+    """Return the description of a table that what stays inside of its run holds; None where it is of another kind, of another run than the ``manifest``,
+    or has none.
+    """
+    match part:
+        case InternalTable() if (part.run, part.manifest_sha256) == (manifest.run, manifest.digest()):
+            return part.description
+        case _:
+            return None

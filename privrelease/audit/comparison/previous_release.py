@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from privrelease.relational.schema import Column, Sink
     from privrelease.release.manifest import InputDigest, Manifest
+    from privrelease.release.table_description import TableDescription
     from privrelease.texts.sentences import Said
 
 #: The key of a recipient's id among the legal fields of an audit.
@@ -75,7 +76,7 @@ class EarlierRelease:
     keyed pseudonyms. ``threats``: those that it was protected against, as far as known. ``content``: what its file holds: rows of
     persons, or cells of an exact table. ``own``: columns of rows whose cells hold the values of the source, or none. ``recipients``: who
     gets it, by any publication of the same content, None where one of them did not say; ``apart``: no one who gets the audited release is
-    among them, so it is not ``held``.
+    among them, so it is not ``held``. ``description``: the cells, figures and rules by which a run made a table, where its internal manifest says so.
     """
 
     name: str
@@ -99,6 +100,7 @@ class EarlierRelease:
     own: frozenset[str] = frozenset()
     recipients: tuple[str, ...] | None = None
     apart: bool = False
+    description: TableDescription | None = None
 
     def given_too(self, other: EarlierRelease) -> EarlierRelease:
         """Return this release with those who got the same content by another publication: whoever got a file holds it.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,6 +24,7 @@ from privrelease.audit.tables.previous_releases import given_back, printed_in
 from privrelease.disclosure.tables.figures import known_of, needs
 from privrelease.errors import PrivreleaseError
 from privrelease.plan.model import releases_of
+from privrelease.plan.tables.description import described, plan_described
 from privrelease.plan.tables.plan import TablePlan
 from privrelease.relational.schema import ColumnType
 from privrelease.texts.sentences import listed, say
@@ -101,7 +103,7 @@ def _left_out(made_of: int | None, file: ReleasedFile, *, same: bool) -> int | N
 
 
 def table_judge(policy: Plan) -> TableJudge:
-    """Return a judge of published tables, each next to rows and all together: by the plan of the policy that made them where it still
+    """Return a judge of published tables, each next to rows and all together: by what their runs kept of them or the plan of the policy where either
     describes them, else by their files alone.
     """
 
@@ -151,19 +153,51 @@ def _holds(evidence: TableEvidence) -> bool:
 
 
 def _out(table: EarlierRelease, policy: Plan, engine: MeasuringEngine) -> OutTable | None:
-    """Return a published table; None where its file cannot be read."""
+    """Return a published table by the description that its run kept, and by the policy's plan too where that says otherwise; by its file alone where
+    neither describes it. None where its file cannot be read.
+    """
     # a release of this name in another policy is another release, with rules of its own
     own = table.manifest is not None and table.manifest.policy.id == policy.policy_id
     name = table.manifest.release if own and table.manifest is not None else None
     plan = next((one for one in releases_of(policy.releases, TablePlan) if one.id == name), None)
     try:
-        if plan is not None:
-            evidence = table_evidence(plan, policy, TableTarget((table.file,)), engine, ())
-            if evidence.suppressed is not None and _holds(evidence):
-                return _by_plan(evidence)
-        return _by_file(table)
+        made = _as_made(table, policy, engine)
+        if made is not None and plan is not None and described(plan) == table.description:
+            plan = None
+        now = None if plan is None else _fitting(plan, policy, table, engine)
+        if made is not None and now is not None:
+            return _by_either(_by_plan(made), _by_plan(now))
+        found = now if made is None else made
+        return _by_file(table) if found is None else _by_plan(found)
     except (OSError, ValueError, PrivreleaseError):
         return None
+
+
+def _fitting(plan: TablePlan, policy: Plan, table: EarlierRelease, engine: MeasuringEngine) -> TableEvidence | None:
+    """Return the evidence of a published table by a plan; None where what it prints is not what the source gives under it."""
+    evidence = table_evidence(plan, policy, TableTarget((table.file,)), engine, ())
+    return evidence if evidence.suppressed is not None and _holds(evidence) else None
+
+
+def _as_made(table: EarlierRelease, policy: Plan, engine: MeasuringEngine) -> TableEvidence | None:
+    """Return the evidence of a table by the description that its run kept. The description is a claim: it counts where the file that the table was made of,
+    or else a source of the policy, gives under it all that is printed.
+    """
+    of = table.description
+    if of is None:
+        return None
+    sources = dict.fromkeys(source.path for release in policy.releases for source in release.sources)
+    state = None if table.state is None else table.state.resolve()
+    # one source has one path, also where it is written otherwise
+    same = [path for path in sources if state is not None and Path(path).resolve() == state]
+    for path in dict.fromkeys((*same, *(() if table.state is None else (str(table.state),)), *sources)):
+        try:
+            found = _fitting(plan_described(of, path), policy, table, engine)
+        except (OSError, ValueError, PrivreleaseError):
+            continue
+        if found is not None:
+            return found
+    return None
 
 
 def _by_plan(evidence: TableEvidence) -> OutTable:
@@ -186,6 +220,18 @@ def _by_plan(evidence: TableEvidence) -> OutTable:
         return tuple(given_back(plan, cells, every, judged, suppressed, words))
 
     return OutTable(shown, given, plan.source, evidence.source_rows)
+
+
+def _by_either(made: OutTable, now: OutTable) -> OutTable:
+    """Return a table that the policy describes by other rules than those it was published under: its suppressed cells are known to be what the latter say,
+    and what is unsafe by either must not follow.
+    """
+
+    def given(known: Mapping[Cell, frozenset[str]], words: tuple[str, str]) -> tuple[Said, ...]:
+        return tuple(dict.fromkeys((*made.given(known, words), *now.given(known, words))))
+
+    wide = {cell: max(width, now.shown.widths.get(cell, 1.0)) for cell, width in made.shown.widths.items()}
+    return replace(made, shown=replace(made.shown, widths=wide), given=given)
 
 
 def _by_file(table: EarlierRelease) -> OutTable:

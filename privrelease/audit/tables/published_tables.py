@@ -1,8 +1,8 @@
-"""Published tables of the same rows: those of the policy, and, by their files, those that no policy describes any more.
+"""Published tables of the same rows: those of the policy, and those that the policy does not describe any more, by what their runs kept of them.
 
-Recipients still hold the tables that a policy no longer has. Such a table is taken to be made of all rows; whether it is shows
-when what it prints is what the source gives. One that a filter made prints other figures, and is compared cell by cell
-(:mod:`privrelease.audit.tables.previous_releases`).
+Recipients still hold the tables that a policy no longer has. Such a table is read as its run described it, filter and rounding with it; where no
+description fits, it is taken to be made of all rows. Whether it is shows when what it prints is what the source gives. One that neither reading
+fits is compared cell by cell (:mod:`privrelease.audit.tables.previous_releases`).
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Literal
 from privrelease.audit.checks.aggregate_checks import cells_of_file
 from privrelease.audit.tables.rows import places_of, read_table
 from privrelease.errors import PrivreleaseError
+from privrelease.plan.tables.description import plan_of_same_source
 from privrelease.plan.tables.plan import MeasurePlan, tables_of_same_rows
 from privrelease.relational.schema import ColumnType
 from privrelease.value_classes import dataclass
@@ -54,13 +55,22 @@ def others_out(plan: TablePlan, policy: Plan, earlier: Sequence[EarlierRelease])
         if listed is plan and not one.held:
             continue
         readings = []
-        for other in (listed, _derived(plan, one) if one.held else None):
-            rows = None if other is None else read_table(other, one.file)
-            if other is not None and rows is not None and [(row.keys, row.over) for row in rows] == places_of(other):
+        for other in _plans(plan, listed, one):
+            rows = read_table(other, one.file)
+            if rows is not None and [(row.keys, row.over) for row in rows] == places_of(other):
                 readings.append((other, rows))
         if readings:
             found.append(TableOut(one, tuple(readings)))
     return found
+
+
+def _plans(plan: TablePlan, listed: TablePlan | None, one: EarlierRelease) -> list[TablePlan]:
+    """Return the plans by which a table is read: the policy's own, that by which it was made, and one of all rows by its file."""
+    found = [] if listed is None else [listed]
+    if one.held:
+        kept = None if one.description is None else plan_of_same_source(one.description, plan)
+        found += [other for other in (kept, _derived(plan, one)) if other is not None]
+    return [other for place, other in enumerate(found) if other not in found[:place]]
 
 
 def _derived(plan: TablePlan, one: EarlierRelease) -> TablePlan | None:

@@ -21,6 +21,7 @@ from privrelease.execute.common.manifest import manifest_of
 from privrelease.execute.common.persons import check_unit
 from privrelease.execute.common.progress import silent
 from privrelease.execute.tables.files import write_table
+from privrelease.plan.tables.description import described
 from privrelease.plan.tables.plan import joined, joint_source, tables_of_same_rows
 from privrelease.release.digests import digest_key
 from privrelease.release.manifest import InternalTable, Manifest, ManifestColumn
@@ -208,6 +209,12 @@ def _park(
     manifest = manifest_of(
         plan.id, policy, run, sinks, columns, len(rows), order="policy", libraries=(*libraries, "numpy", "pyarrow", "scipy")
     )
-    internal = InternalTable(run=run.id, manifest_sha256=manifest.digest(), inputs=inputs.digests, source_rows=read)
+    internal = InternalTable(
+        run=run.id,
+        manifest_sha256=manifest.digest(),
+        inputs=inputs.digests,
+        source_rows=read,
+        description=described(plan),
+    )
     store.park(run, manifest, internal)
     return manifest
