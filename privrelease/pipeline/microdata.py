@@ -5,7 +5,6 @@ Forecast of what a release would lose at each of several thresholds of one threa
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
@@ -269,7 +268,7 @@ def _threats(run: RunFolder) -> tuple[EarlierThreat, ...]:
     if not run.audit.is_file():
         return ()
     found = []
-    for threat in json.loads(run.audit.read_text(encoding="utf-8"))["threats"]:
+    for threat in run.audited()["threats"]:
         highest = [one["threshold"]["exact"] for one in threat["verdicts"] if one["measure"] == "highest_risk"]
         found.append(EarlierThreat(threat["name"], tuple(threat["columns"]), Fraction(highest[0]) if highest else None))
     return tuple(found)

@@ -347,12 +347,10 @@ def _maker(
     run: RunFolder, record: RunRecord, event: _Event, at: datetime, kinds: Sequence[Kind[Any]]
 ) -> Callable[[int, str], PublicationLine]:
     """Read what a line says of a run, once."""
-    import json
-
     from privrelease.pipeline.previous.run_folders import inputs_of
 
     manifest = run.manifest()
-    data = json.loads(run.audit.read_text(encoding="utf-8"))["data"]
+    data = run.audited()["data"]
     kind = kind_of_manifest(manifest, kinds).name
     inputs = inputs_of(run, kinds)[:1]
     columns = dict.fromkeys(column.name for output in manifest.outputs for column in output.columns)

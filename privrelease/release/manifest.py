@@ -41,6 +41,7 @@ __all__ = [
     "RowMapDigest",
     "StatisticsInternalManifest",
     "internal_part",
+    "parsed_part",
     "table_description",
 ]
 
@@ -121,6 +122,11 @@ class _Saved(Document):
         """Read and check a document. Raises InputError (R125) where it is not valid, or its version is not known here."""
         with os_errors("reading the manifest"):
             content = path.read_bytes()
+        return cls.parsed(content, path)
+
+    @classmethod
+    def parsed(cls, content: bytes, path: "Path") -> Self:
+        """Check the content of a document that was read from ``path``. Raises InputError (R125) as :meth:`load` does."""
         try:
             return cls.model_validate_json(content)
         except ValidationError as error:
@@ -307,12 +313,17 @@ def internal_part(path: "Path") -> InternalPart:
     """
     with os_errors("reading the manifest"):
         content = path.read_bytes()
+    return parsed_part(content, path)
+
+
+def parsed_part(content: bytes, path: "Path") -> InternalPart:
+    """Check the content of what was read from ``path`` as :func:`internal_part` does. Raises InputError (R125)."""
     try:
         written = json.loads(content).get("format")
     except (ValueError, AttributeError, RecursionError):
         written = None
     kind = next((part for part in _PARTS if part.model_fields["format"].default == written), InternalManifest)
-    return kind.load(path)
+    return kind.parsed(content, path)
 
 
 def table_description(part: InternalPart, manifest: Manifest) -> TableDescription | None:

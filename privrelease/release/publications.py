@@ -9,18 +9,21 @@ from __future__ import annotations
 import os
 import secrets
 from contextlib import suppress
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from privrelease.errors import InputError, PrivreleaseError
 from privrelease.release.files import flush, flush_folder
 from privrelease.release.outputs import keep_copy, place_link, shows
+from privrelease.release.run_files import ParsedFiles
 from privrelease.release.runs import Replaced, RunFolder, RunState
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Sequence
     from datetime import datetime
 
+    from privrelease.release.run_files import Look
     from privrelease.release.runs import OutputLink, ReleaseName, RunRecord
 
 __all__ = ["Layout", "Publications"]
@@ -31,6 +34,7 @@ class Layout:
 
     def __init__(self, state: Path) -> None:
         self.state = state
+        self.files = ParsedFiles()
         self.lock = state / "lock"
         self.runs = state / "runs"
         self.quarantine = state / "quarantine"
@@ -53,10 +57,18 @@ class Layout:
         """Return the output path that a record names relative to the state folder."""
         return Path(os.path.normpath(self.state.resolve() / link))
 
-    def folders(self) -> tuple[RunFolder, ...]:
+    def run(self, name: str) -> RunFolder:
+        """Return the folder of a run that is not in quarantine."""
+        return RunFolder(self.runs / name, self.files)
+
+    def folders(self, look: Look | None = None) -> tuple[RunFolder, ...]:
         """Return the folders of all runs, oldest first."""
-        found = [path for home in (self.runs, self.quarantine) if home.is_dir() for path in home.iterdir() if path.is_dir()]
-        return tuple(RunFolder(path) for path in sorted(found, key=lambda path: path.name))
+        found: list[tuple[str, Path]] = []
+        for home in (self.runs, self.quarantine):
+            if home.is_dir():
+                with os.scandir(home) as entries:
+                    found += [(entry.name, home) for entry in entries if entry.is_dir()]
+        return tuple(RunFolder(home / name, look or self.files) for name, home in sorted(found, key=itemgetter(0)))
 
 
 class Publications:
@@ -74,7 +86,7 @@ class Publications:
         run = Path(os.path.normpath(link.parent / link.readlink())).parent
         if run.parent != self._layout.runs.resolve() or not run.is_dir():
             return None
-        return RunFolder(self._layout.runs / run.name)
+        return self._layout.run(run.name)
 
     def show(
         self,

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from privrelease.release.outputs import Destination
+    from privrelease.release.run_files import Look
     from privrelease.release.runs import ReleaseName, RunFolder, RunRecord
 
 __all__ = ["DRY_RUN", "Rehearsal"]
@@ -61,9 +62,9 @@ class Rehearsal(ReleaseStore):
         """Let a run count as published for what follows in this dry run."""
         self._shown.add(run.id)
 
-    def records(self) -> tuple[RunRecord, ...]:
+    def records(self, look: Look | None = None) -> tuple[RunRecord, ...]:
         """Return the records of all runs, oldest first, those that are shown as published."""
-        return tuple(one.to(RunState.PUBLISHED, now()) if one.run in self._shown else one for one in super().records())
+        return tuple(one.to(RunState.PUBLISHED, now()) if one.run in self._shown else one for one in super().records(look))
 
     def reports(self, name: ReleaseName) -> Path:
         """Make the folder for the reports of a release's last dry run, which only its owner may read. Raises InputError (R101 to R105)."""

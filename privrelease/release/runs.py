@@ -11,13 +11,15 @@ A run works in a folder of its own and is recorded in ``internal/state.json``::
 """
 
 import fcntl
+import json
 import os
 import re
 import shutil
 import unicodedata
 from contextlib import suppress
+from dataclasses import field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeVar
 
 from pydantic import Field, ValidationError
 
@@ -25,13 +27,16 @@ from privrelease.documents import Document
 from privrelease.errors import InputError, PrivreleaseError
 from privrelease.release.digests import sha256_of
 from privrelease.release.files import canonical_json, os_errors, write_atomically
-from privrelease.release.manifest import FileName, InternalManifest, InternalPart, Manifest, Moment, Sha256, internal_part
+from privrelease.release.manifest import FileName, InternalManifest, InternalPart, Manifest, Moment, Sha256, parsed_part
+from privrelease.release.run_files import ParsedFiles
 from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from datetime import datetime
     from pathlib import Path
+
+    from privrelease.release.run_files import Files
 
 __all__ = [
     "Decided",
@@ -45,6 +50,8 @@ __all__ = [
     "Transition",
     "copied_run",
 ]
+
+T = TypeVar("T")
 
 _KEPT_OF_INTERNAL = frozenset({"state.json", "lock"})
 
@@ -191,9 +198,13 @@ class RunRecord(Document):
 
 @dataclass(frozen=True, slots=True)
 class RunFolder:
-    """The folder of one run. ``outgoing`` may be published, ``internal`` never, ``temporary`` is removed when the run ends."""
+    """The folder of one run. ``outgoing`` may be published, ``internal`` never, ``temporary`` is removed when the run ends.
+
+    ``files``: how its small files are read.
+    """
 
     path: "Path"
+    files: "Files" = field(default_factory=ParsedFiles, compare=False, repr=False)
 
     @property
     def id(self) -> str:
@@ -254,19 +265,11 @@ class RunFolder:
         """Read the record. Raises InputError (R123, R126) where there is none or it is not valid."""
         with os_errors("reading the state of a run"):
             try:
-                content = (self.internal / "state.json").read_bytes()
+                return self.files.read(self.internal / "state.json", _record)
             except FileNotFoundError:
                 raise InputError(
                     code="R123", message=f"{self.id} is not a run", hint="see `privrelease list` for the runs"
                 ) from None
-        try:
-            return RunRecord.model_validate_json(content)
-        except ValidationError:
-            raise InputError(
-                code="R126",
-                message=f"the record of run {self.id} cannot be read",
-                hint="restore internal/state.json, or move the run away",
-            ) from None
 
     def save(self, record: RunRecord) -> RunRecord:
         """Write the record and return it."""
@@ -308,15 +311,26 @@ class RunFolder:
 
     def manifest(self) -> Manifest:
         """Read the recipient's manifest."""
-        return Manifest.load(self.manifest_path)
+        return self._document(self.manifest_path, Manifest.parsed)
 
     def internal_manifest(self) -> InternalManifest:
         """Read the internal manifest."""
-        return InternalManifest.load(self.internal / "manifest.json")
+        return self._document(self.internal / "manifest.json", InternalManifest.parsed)
 
     def internal_part(self) -> InternalPart:
         """Read the internal manifest of a release of any kind."""
-        return internal_part(self.internal / "manifest.json")
+        return self._document(self.internal / "manifest.json", parsed_part)
+
+    def _document(self, path: "Path", parse: "Callable[[bytes, Path], T]") -> T:
+        with os_errors("reading the manifest"):
+            return self.files.read(path, parse)
+
+    def audited(self) -> dict[str, Any]:
+        """Return the sections of the run's audit that other runs look at: ``data``, ``legal`` and ``threats``.
+
+        Raises OSError, and ValueError or TypeError where it is no such document; a section that it lacks is not there.
+        """
+        return self.files.read(self.audit, _sections)
 
     def clear(self) -> None:
         """Remove what the run made: nothing unverified stays. Its record does, and its lock."""
@@ -327,6 +341,23 @@ class RunFolder:
                 shutil.rmtree(path)
             elif path.name not in _KEPT_OF_INTERNAL:
                 path.unlink()
+
+
+def _record(content: bytes, path: "Path") -> RunRecord:
+    try:
+        return RunRecord.model_validate_json(content)
+    except ValidationError:
+        raise InputError(
+            code="R126",
+            message=f"the record of run {path.parent.parent.name} cannot be read",
+            hint="restore internal/state.json, or move the run away",
+        ) from None
+
+
+def _sections(content: bytes, path: "Path") -> dict[str, Any]:
+    del path
+    audit = json.loads(content.decode("utf-8"))
+    return {name: audit[name] for name in ("data", "legal", "threats") if name in audit}
 
 
 def copied_run(run_id: str, folders: "Sequence[RunFolder]") -> InputError:

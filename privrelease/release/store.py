@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 
     from privrelease.release.manifest import InternalPart, Manifest
     from privrelease.release.outputs import Destination
+    from privrelease.release.run_files import Look
 
 __all__ = ["ReleaseStore", "now"]
 
@@ -57,9 +58,9 @@ class ReleaseStore:
 
     def __init__(self, state: Path, *, clock: Callable[[], datetime] = now) -> None:
         self.state = Path(os.path.abspath(state))  # noqa: PTH100 -- resolve() would follow a link that may be re-pointed
-        self._clock = clock
-        self._layout = Layout(self.state)
+        self._clock, self._layout = clock, Layout(self.state)
         self._publications = Publications(self._layout, clock)
+        self.files = self._layout.files
 
     @classmethod
     def beside(cls, policy_file: Path) -> ReleaseStore:
@@ -100,7 +101,7 @@ class ReleaseStore:
     def _made(self, name: ReleaseName, sinks: Sequence[Destination], file: Path | None) -> tuple[RunFolder, int]:
         at = self._clock()
         with os_errors("making the folder of a run"):
-            run = RunFolder(self._layout.runs / f"{datetime.now(UTC):%Y%m%dT%H%M%S%f}-{secrets.token_hex(3)}")
+            run = self._layout.run(f"{datetime.now(UTC):%Y%m%dT%H%M%S%f}-{secrets.token_hex(3)}")
             for folder in (run.path, run.outgoing, run.internal, run.temporary):
                 folder.mkdir(mode=0o700)
             lock = os.open(run.lock, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
@@ -257,14 +258,14 @@ class ReleaseStore:
 
     # looking
 
-    def folder(self, run_id: str) -> RunFolder:
+    def folder(self, run_id: str, look: Look | None = None) -> RunFolder:
         """Return the folder of a run, wherever it is. Raises InputError (R123, R225)."""
         if run_id == Path(run_id).name and run_id not in {"", ".", ".."}:
             homes = [home for home in (self._layout.runs, self._layout.quarantine) if (home / run_id).is_dir()]
             if len(homes) > 1:
                 raise copied_run(run_id, [RunFolder(home / run_id) for home in homes])
             if homes:
-                return RunFolder(homes[0] / run_id)
+                return RunFolder(homes[0] / run_id, look or self._layout.files)
         raise InputError(code="R123", message="there is no such run", hint="see `privrelease list` for the runs")
 
     def named(self, name: str) -> RunFolder:
@@ -292,9 +293,9 @@ class ReleaseStore:
         """Return the run that is published under this name, if any."""
         return self._publications.current(name)
 
-    def records(self) -> tuple[RunRecord, ...]:
+    def records(self, look: Look | None = None) -> tuple[RunRecord, ...]:
         """Return the records of all runs, oldest first."""
-        return tuple(run.record() for run in self._layout.folders() if (run.internal / "state.json").exists())
+        return tuple(run.record() for run in self._layout.folders(look) if (run.internal / "state.json").exists())
 
     # inside
 
@@ -322,7 +323,7 @@ class ReleaseStore:
         with os_errors("moving a run to quarantine"):
             run.outgoing.chmod(0o700)
             run.path.chmod(0o700)
-            moved = RunFolder(self._layout.quarantine / run.id)
+            moved = RunFolder(self._layout.quarantine / run.id, self._layout.files)
             run.path.rename(moved.path)
             flush_folder(self._layout.quarantine)
             flush_folder(self._layout.runs)

@@ -96,6 +96,7 @@ class Attack:
             at_most=tuple(between(table)),
             truth=truth,
         )
+        self._implied: tuple[tuple[int, Sequence[int]], NDArray[np.float64] | None] | None = None
         for figure, found in (changes or {}).items():
             start = self.place(figure, 0)
             for change in found:
@@ -117,6 +118,13 @@ class Attack:
         cells = atoms[silent]
         self.polytope.highest[cells] = np.maximum(self.polytope.highest[cells], (counts + more)[silent])
         self.polytope.lowest[cells] = np.minimum(self.polytope.lowest[cells], (counts - less)[silent])
+
+    def implied(self, figure: int, cells: Sequence[int]) -> NDArray[np.float64] | None:
+        """Return the projection of ``cells`` of a figure on what follows from all that is known of it; computed once for the last that was asked."""
+        if self._implied is None or self._implied[0] != (figure, cells):
+            unknown = self.polytope.unknown[self.place(figure, 0) :][: self.table.layout.size]
+            self._implied = (figure, cells), projection(self.table.layout.relations, unknown, cells)
+        return self._implied[1]
 
     def slack(self, figure: int) -> float:
         """Return how far apart two values must be to be two."""
@@ -338,13 +346,12 @@ def _is_safe(table: ProtectedTable, figure: int, cells: Sequence[int]) -> bool:
 
 def _crossing(attack: Attack, figure: int, apart: set[int], known_to: Sequence[Sequence[int]] = ((),)) -> Iterator[Weakness]:
     """Pairs and threes of such cells, where there are too many for more. ``known_to``: for each attacker, the cells that they know."""
-    table, relations, persons = attack.table, attack.table.layout.relations, attack.table.persons(figure)
+    table, persons = attack.table, attack.table.persons(figure)
     magnitude = None if figure < 0 or table.sums[figure].whole else table.sums[figure].magnitude
     only_few = magnitude is None or table.rules.zero_sums_shown or table.sums[figure].signed
     somebody = (table.contributors > 0) | ~table.silent
     cells = [cell for cell in sorted(apart) if somebody[cell] and (persons[cell] < table.rules.min_count or not only_few)]
-    unknown = attack.polytope.unknown[attack.place(figure, 0) :][: table.layout.size]
-    within = projection(relations, unknown, cells)
+    within = attack.implied(figure, cells)
     if within is None:
         return
     for mine in known_to:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from dataclasses import replace
 from pathlib import Path
@@ -20,6 +19,7 @@ from privrelease.errors import InputError, PrivreleaseError, UnseenReleaseError
 from privrelease.pipeline.kinds import KINDS, Kind, kind_named, kind_of, kind_of_manifest
 from privrelease.pipeline.previous.run_folders import inputs_of, of_same_persons, release_of_run
 from privrelease.pipeline.publication_log import unknown_publications
+from privrelease.release.run_files import Look
 from privrelease.texts.sentences import say
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def published_before(
     for statistics, each of which was paid for, and whoever got one of them has it; a withdrawn one counts, for its recipients have it.
     ``run``: the run that is audited, which is not earlier. What was published and cannot be looked at is named, never passed over.
     """
-    return _published(store, release, policy, run, kinds, files=True)
+    return _published(store, release, policy, run, kinds, Look(store.files), files=True)
 
 
 def require_audited_together(
@@ -70,10 +70,11 @@ def require_audited_together(
     looked = () if facts is None else facts.releases
     seen = {one.run or one.release for one in looked}
     combined = {one.run or one.release for one in looked if one.looked != "not_held"}
-    out = _published(store, release, policy, run.id, kinds, files=False)
+    look = Look(store.files)
+    out = _published(store, release, policy, run.id, kinds, look, files=False)
     others = [one for one in out.releases if one.held and not kind_named(one.kind, kinds).accounted and one.run not in combined]
     if others:
-        known = _digests(store, run.id).union(*(_digests(store, one) for one in combined))
+        known = _digests(store, run.id, look).union(*(_digests(store, one, look) for one in combined))
         others = [one for one in others if not one.digests & known]
     unlooked = (*out.unlooked, *out.unknown)
     names = [one.name for one in others] + [one.name for one in unlooked if (one.run or one.name) not in seen]
@@ -86,22 +87,29 @@ def require_audited_together(
         )
 
 
-def _digests(store: ReleaseStore, run: str) -> frozenset[str]:
+def _digests(store: ReleaseStore, run: str, look: Look) -> frozenset[str]:
     """Of the files that a run made; none where that cannot be read any more."""
     try:
-        return frozenset(output.sha256 for output in store.folder(run).manifest().outputs)
+        return frozenset(output.sha256 for output in store.folder(run, look).manifest().outputs)
     except (PrivreleaseError, OSError, ValueError, StopIteration):
         return frozenset()
 
 
 def _published(
-    store: ReleaseStore, release: ReleasePlan, policy: Plan, run: str | None, kinds: Sequence[Kind[Any]], *, files: bool
+    store: ReleaseStore,
+    release: ReleasePlan,
+    policy: Plan,
+    run: str | None,
+    kinds: Sequence[Kind[Any]],
+    look: Look,
+    *,
+    files: bool,
 ) -> EarlierReleases:
     """As said of :func:`published_before`. ``files``: see that each file is still the one that was published."""
     kind = kind_of(release, kinds)
     must = release.recipients_hold_previous and not kind.accounted
     try:
-        records = [one for one in reversed(store.records()) if _was_published(one) and one.run != run]
+        records = [one for one in reversed(store.records(look)) if _was_published(one) and one.run != run]
     except (PrivreleaseError, OSError) as error:
         return EarlierReleases(unlooked=(UnreadableRelease(say("state_folder_content"), None, _why(error), must=must),))
     found: list[EarlierRelease] = []
@@ -109,10 +117,10 @@ def _published(
     twice: list[RunRecord] = []
     left = 0
     own = () if run is None or kind.accounted else _own_inputs(store, release, run, kinds)
-    made = frozenset() if run is None else _digests(store, run)
+    made = frozenset() if run is None else _digests(store, run, look)
     for record in records:
         try:
-            folder = store.folder(record.run)
+            folder = store.folder(record.run, look)
             if not (of_same_persons(folder, record, release, policy) or _same_files(folder, own, kinds)):
                 twice.append(record)
                 continue
@@ -121,7 +129,7 @@ def _published(
                 _check_files(folder, one)
                 one = replace(one, state=_state(store, release, one, kinds))
         except (PrivreleaseError, OSError, ValueError, TypeError, LookupError, StopIteration) as error:
-            weighs = must and not made & _digests(store, record.run) and not _is_accounted(store, record, kinds)
+            weighs = must and not made & _digests(store, record.run, look) and not _is_accounted(store, record, kinds)
             unlooked.append(UnreadableRelease(named_by_run(record.release, record.run), record.run, _why(error), must=weighs))
             twice.append(record)
             continue
@@ -136,7 +144,7 @@ def _published(
             found.append(one)
     held = release.recipients_hold_previous
     unknown = unknown_publications(store, release, policy, (own, made), kinds, held=held, outputs=files)
-    return EarlierReleases(_held_by_all(found, twice, store, (release, policy), kinds), left, tuple(unlooked), unknown)
+    return EarlierReleases(_held_by_all(found, twice, store, (release, policy), kinds, look), left, tuple(unlooked), unknown)
 
 
 def _held_by_all(
@@ -145,6 +153,7 @@ def _held_by_all(
     store: ReleaseStore,
     asked: tuple[ReleasePlan, Plan],
     kinds: Sequence[Kind[Any]],
+    look: Look,
 ) -> tuple[EarlierRelease, ...]:
     """Add to each release whoever got the same files by another publication, whatever its policy calls them. ``twice``: all others.
 
@@ -154,10 +163,10 @@ def _held_by_all(
     if not any(one.apart for one in every):
         return tuple(every)
     for record in twice:
-        files = _digests(store, record.run)
+        files = _digests(store, record.run, look)
         for place, one in enumerate(every):
             if one.apart and one.digests & files:
-                every[place] = one.given_too(_publication(one, store.folder(record.run), asked, kinds))
+                every[place] = one.given_too(_publication(one, store.folder(record.run, look), asked, kinds))
     return tuple(every)
 
 
@@ -248,7 +257,7 @@ def _given_to(one: EarlierRelease, folder: RunFolder, release: ReleasePlan, poli
     """
     from privrelease.audit.checks.facts import legal_facts
 
-    audit = json.loads(folder.audit.read_text(encoding="utf-8"))
+    audit = folder.audited()
     ids = audit["data"].get("recipients")
     theirs = None if ids is None else Recipients.stated(ids, audit["legal"]["stated"])
     apart = (

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -42,7 +41,7 @@ def of_same_persons(run: RunFolder, record: RunRecord, release: ReleasePlan, pol
     """Return True if a run was about the release's population; where either names none, about one dataset of one policy."""
     if release.population_id is None and record.policy != policy.policy_id:
         return False
-    data = json.loads(run.audit.read_text(encoding="utf-8"))["data"]
+    data = run.audited()["data"]
     if release.population_id is not None and data["population"] is not None:
         return bool(data["population"] == release.population_id)
     return bool((record.policy, data["dataset"]) == (policy.policy_id, release.source.dataset))

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 
 import pytest
 
+from privrelease.release import runs
 from privrelease.release.store import ReleaseStore
 from tests.unit.cli.conftest import Office
 from tests.unit.cli.several_releases.test_audit_against import AREA_GOES, DATA, HEAD, JOB_GOES, release
@@ -227,3 +229,19 @@ def test_of_two_runs_at_the_same_moment_one_is_published_and_the_other_is_kept_i
     again = desk.run("--release", "a")
     assert again.code == 1
     assert "A281" in again.err
+
+
+def test_a_release_parses_the_audit_of_each_run_once(desk, monkeypatch):
+    for _ in range(3):
+        assert desk.run().code == 0
+    parsed = Counter()
+    sections = runs._sections
+
+    def counted(content, path):
+        parsed[path] += 1
+        return sections(content, path)
+
+    monkeypatch.setattr(runs, "_sections", counted)
+    assert desk.run().code == 0
+    assert len(parsed) >= 3
+    assert set(parsed.values()) == {1}

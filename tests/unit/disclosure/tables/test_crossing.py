@@ -7,8 +7,10 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 
-from privrelease.disclosure.tables.attack_assessment import weaknesses
+from privrelease.disclosure.tables import attack_assessment
+from privrelease.disclosure.tables.attack_assessment import Attack, weaknesses
 from privrelease.disclosure.tables.figures import ProtectedTable
+from privrelease.disclosure.tables.implied_sums import projection
 from privrelease.disclosure.tables.layout import Layout
 from privrelease.disclosure.tables.rules import CellRules
 from privrelease.disclosure.tables.secondary import suppressed_cells
@@ -93,3 +95,22 @@ def test_a_pattern_that_holds_gives_no_small_group_of_two_or_three_cells(seed) -
 def _inside(cell):
     """Rows and columns of a cell of three by three with totals."""
     return [range(3) if place == 3 else (place,) for place in divmod(cell, 4)]
+
+
+def test_a_projection_is_computed_once_and_is_that_of_the_cells_that_are_asked(monkeypatch) -> None:
+    table = made(SPARSE)
+    hidden = np.zeros(16, np.bool_)
+    hidden[[5, 7, 8, 11, 12, 13]] = True
+    attack = Attack(table, hidden)
+    asked = []
+
+    def counted(relations, unknown, cells):
+        asked.append(cells)
+        return projection(relations, unknown, cells)
+
+    monkeypatch.setattr(attack_assessment, "projection", counted)
+    for cells in ([5, 8], [5, 8], [8, 12], [5, 8]):
+        expected = projection(table.layout.relations, attack.polytope.unknown[:16], cells)
+        assert expected is not None
+        assert np.array_equal(attack.implied(-1, cells), expected)
+    assert asked == [[5, 8], [8, 12], [5, 8]]
