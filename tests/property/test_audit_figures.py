@@ -23,6 +23,7 @@ from privrelease.plan.model import MicrodataPlan, Plan, ReleasedColumn, SubsetLi
 from privrelease.relational.schema import Column, ColumnType, Role, Sink, SinkKind, SourceKind, TableSource
 from privrelease.relational.treatments import CellRelation, Pseudonym
 from tests.contract.engine.treatments import row_by_row
+from tests.depth import depth
 
 COLUMNS = ("a", "b", "c")
 NUMBER = count()
@@ -183,8 +184,8 @@ def exact(figure):
     return None if figure.exact is None else Fraction(figure.exact)
 
 
-#: Examples of a property here: some in the gate, the rest in the slow lane.
-few_and_many = pytest.mark.parametrize("examples", [20, pytest.param(60, marks=pytest.mark.slow)])
+#: Examples of a property here.
+few_and_many = pytest.mark.parametrize("examples", [depth(7, 80)])
 
 
 @few_and_many

@@ -26,6 +26,7 @@ from privrelease.engine.protocol.release_pairs import ColumnMap
 from privrelease.relational.filters import parse_filter
 from privrelease.relational.schema import Column, ColumnType, Role
 from tests.contract.engine.plain import PlainEngine, Table
+from tests.depth import depth
 
 KEYS = {"a": ("p", "q"), "b": ("r", "s"), "c": ("t", "u")}
 NAMES = ("a", "b", "c", "f")
@@ -245,7 +246,7 @@ def differ(one):
 
 
 @given(published())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=depth(100, 300), deadline=None)
 def test_a_cell_is_known_exactly_where_every_population_gives_it(one):
     assert not differ(one)
 
