@@ -35,14 +35,14 @@ class Attacker:
         matrix = self.printed[:, ~zero]
         basis = np.linalg.svd(matrix, full_matrices=False)
         rows = basis[2][basis[1] > 1e-9 * max(1, basis[1].max(initial=0))]
-        for size in range(1, most + 1):
-            for cells in combinations(self.hidden, size):
-                union = frozenset().union(*cells)
-                if len(union) < sum(map(len, cells)):
-                    continue
-                vector = np.array([atom in union for atom in self.atoms], float)[~zero]
-                if np.abs(vector - rows.T @ (rows @ vector)).max(initial=0) < 1e-7:
-                    yield union
+        inside = np.array([[atom in cell for atom in self.atoms] for cell in self.hidden], int).reshape(-1, len(self.atoms))
+        for size in range(1, min(most, len(self.hidden)) + 1):
+            unions = inside[np.array(list(combinations(range(len(self.hidden)), size)))].sum(axis=1)
+            unions = unions[(unions <= 1).all(axis=1)]  # of disjoint cells
+            vectors = unions[:, ~zero].astype(float)
+            away = np.abs(vectors - vectors @ rows.T @ rows).max(axis=1, initial=0)
+            for union in unions[away < 1e-7]:
+                yield frozenset(atom for atom, held in zip(self.atoms, union, strict=True) if held)
 
     def interval(self, figure, union):
         """The least and the largest figure of a union, by linear programs."""

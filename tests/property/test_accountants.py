@@ -16,6 +16,7 @@ from privrelease.dp.conversion import delta_of_rho, epsilon_of_rho, rho_within
 from privrelease.dp.mechanisms import DiscreteLaplace
 from privrelease.dp.sensitivity import Sensitivity
 from privrelease.units import Delta, Epsilon
+from tests.depth import depth
 
 CHEAP = [PureAccountant, ApproximateAccountant, ZcdpAccountant]
 
@@ -44,7 +45,7 @@ def state(accountant):
 
 
 @pytest.mark.parametrize("kind", CHEAP)
-@settings(max_examples=30)
+@settings(max_examples=depth(12, 30))
 @given(events, events)
 def test_composing_is_never_cheaper(kind, first, second):
     if not (kind.supports(first) and kind.supports(second)):
@@ -56,7 +57,7 @@ def test_composing_is_never_cheaper(kind, first, second):
 
 
 @pytest.mark.parametrize("kind", CHEAP)
-@settings(max_examples=30)
+@settings(max_examples=depth(12, 30))
 @given(st.lists(events, min_size=1, max_size=4), st.integers(1, 5))
 def test_parallel_costs_at_least_its_dearest_part_and_at_most_all(kind, parts, count):
     if not all(kind.supports(part) for part in parts):
@@ -83,7 +84,7 @@ def test_a_converted_epsilon_gives_back_at_most_its_delta(rho, delta):
     assert epsilon <= rho + Fraction(2 * math.sqrt(float(rho) * math.log(1 / float(delta)))) + Fraction(1, 10**6)
 
 
-@settings(max_examples=25)
+@settings(max_examples=depth(10, 25))
 @given(epsilons, deltas)
 def test_the_largest_rho_stays_within_its_budget(epsilon, delta):
     rho = rho_within(epsilon, delta)
@@ -91,7 +92,7 @@ def test_the_largest_rho_stays_within_its_budget(epsilon, delta):
     assert delta_of_rho(rho * Fraction("1.001"), epsilon) > delta
 
 
-@settings(max_examples=12)
+@settings(max_examples=depth(5, 12))
 @given(
     st.lists(st.tuples(st.sampled_from(["1", "2", "5/2", "8"]), st.integers(1, 3)), min_size=1, max_size=3),
     st.sampled_from(["0", "0.4", "1"]),

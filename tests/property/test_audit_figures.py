@@ -23,6 +23,7 @@ from privrelease.plan.model import MicrodataPlan, Plan, ReleasedColumn, SubsetLi
 from privrelease.relational.schema import Column, ColumnType, Role, Sink, SinkKind, SourceKind, TableSource
 from privrelease.relational.treatments import CellRelation, Pseudonym
 from tests.contract.engine.treatments import row_by_row
+from tests.depth import depth
 
 COLUMNS = ("a", "b", "c")
 NUMBER = count()
@@ -183,13 +184,11 @@ def exact(figure):
     return None if figure.exact is None else Fraction(figure.exact)
 
 
-#: Examples of a property here: some in the gate, the rest in the slow lane.
-few_and_many = pytest.mark.parametrize("examples", [20, pytest.param(60, marks=pytest.mark.slow)])
+EXAMPLES = depth(7, 80)
 
 
-@few_and_many
-def test_audited_risk_is_what_counting_by_hand_says(engine, examples):
-    @settings(max_examples=examples)
+def test_audited_risk_is_what_counting_by_hand_says(engine):
+    @settings(max_examples=EXAMPLES)
     @given(tables(), threats(), st.booleans(), st.booleans(), st.booleans())
     def check(rows, threat, unit, linkable, suppress):
         judge_risk(engine, rows, threat, unit=unit, linkable=linkable, suppress=suppress)
@@ -235,9 +234,8 @@ def holds(sizes, limits, found):
     return all(met)
 
 
-@few_and_many
-def test_every_combination_is_what_counting_by_hand_says(engine, examples):
-    @settings(max_examples=examples)
+def test_every_combination_is_what_counting_by_hand_says(engine):
+    @settings(max_examples=EXAMPLES)
     @given(tables(), threats(), st.integers(1, 3), st.integers(1, 4), st.booleans())
     def check(rows, threat, up_to, k, suppress):
         threat = replace(threat, subsets=SubsetLimit(up_to, k))
@@ -254,9 +252,8 @@ def test_every_combination_is_what_counting_by_hand_says(engine, examples):
     check()
 
 
-@few_and_many
-def test_cells_lost_are_what_counting_by_hand_says_and_no_cell_is_called_changed(engine, examples):
-    @settings(max_examples=examples)
+def test_cells_lost_are_what_counting_by_hand_says_and_no_cell_is_called_changed(engine):
+    @settings(max_examples=EXAMPLES)
     @given(tables(), threats(), st.booleans())
     def check(rows, threat, linkable):
         result = released_by(*engine, rows, threat, unit=False, linkable=linkable, suppress=True)
@@ -272,9 +269,8 @@ def test_cells_lost_are_what_counting_by_hand_says_and_no_cell_is_called_changed
     check()
 
 
-@few_and_many
-def test_no_release_that_holds_lost_fewer_cells_than_the_bound(engine, examples):
-    @settings(max_examples=examples)
+def test_no_release_that_holds_lost_fewer_cells_than_the_bound(engine):
+    @settings(max_examples=EXAMPLES)
     @given(tables(), st.sampled_from([2, 3]), st.booleans(), st.booleans())
     def check(rows, k, unit, linkable):
         threat = ThreatPlan("t", COLUMNS[:2], Thresholds(Fraction(1, k)))

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from privrelease.disclosure import cell_bound
 from privrelease.disclosure.cell_bound import fewest_cells
+from tests.depth import depth
 from tests.property.cell_suppression import class_table
 
 
@@ -60,14 +61,14 @@ def tables(draw):
     return rows, threats
 
 
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=depth(80, 250), deadline=None)
 @given(tables())
 def test_the_bound_is_never_above_the_fewest_cells(drawn):
     rows, threats = drawn
     assert bound_of(rows, threats) <= fewest_by_trying(rows, threats)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=depth(25, 60), deadline=None)
 @given(tables(), st.integers(0, 2))
 def test_the_bound_holds_where_only_few_columns_are_looked_at(drawn, depth):
     rows, threats = drawn
@@ -76,7 +77,7 @@ def test_the_bound_holds_where_only_few_columns_are_looked_at(drawn, depth):
         assert bound_of(rows, threats) <= fewest_by_trying(rows, threats)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=depth(25, 60), deadline=None)
 @given(tables())
 def test_the_bound_holds_where_keys_of_different_tuples_are_equal(drawn):
     rows, threats = drawn

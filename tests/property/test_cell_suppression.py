@@ -12,12 +12,13 @@ from privrelease.disclosure.risk.thresholds import RecordsAtRisk, Thresholds
 from privrelease.disclosure.suppression.cell_suppression import suppress_cells
 from privrelease.disclosure.suppression.problem import Problem, Requirement
 from privrelease.disclosure.suppression.repair import PartRepair
+from tests.depth import depth
 from tests.property.cell_suppression import class_table, faults, problems, released_rows
 
 
 @pytest.mark.parametrize("kind", ["records", "persons", "population", "weights"])
 def test_every_requirement_holds_under_a_brute_force_count(kind):
-    @settings(max_examples=250, deadline=None, derandomize=True)
+    @settings(max_examples=depth(80, 250), deadline=None, derandomize=True)
     @given(problems(kind=kind))
     def check(problem):
         solution = suppress_cells(problem)
@@ -61,7 +62,7 @@ def test_records_dropped_in_rounds_come_back_where_they_are_enough_together():
         assert not found.dropped.any()
 
 
-@settings(max_examples=30, deadline=None, derandomize=True)
+@settings(max_examples=depth(10, 30), deadline=None, derandomize=True)
 @given(problems())
 def test_the_same_problem_gives_the_same_solution(problem):
     first, second = suppress_cells(problem), suppress_cells(problem)
@@ -71,7 +72,7 @@ def test_the_same_problem_gives_the_same_solution(problem):
     assert first.dropped.tolist() == second.dropped.tolist()
 
 
-@settings(max_examples=40, deadline=None, derandomize=True)
+@settings(max_examples=depth(15, 40), deadline=None, derandomize=True)
 @given(problems())
 def test_under_the_wildcard_reading_no_record_has_fewer_matches(problem):
     solution = suppress_cells(problem)

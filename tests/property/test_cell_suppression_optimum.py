@@ -11,6 +11,7 @@ import pytest
 from privrelease.disclosure.risk.thresholds import RecordsAtRisk, Thresholds
 from privrelease.disclosure.suppression.cell_suppression import suppress_cells
 from privrelease.disclosure.suppression.problem import Problem, Requirement
+from tests.depth import depth
 from tests.property.cell_suppression import class_table, faults
 
 
@@ -84,7 +85,7 @@ LIMITS = [
 def test_small_tables_come_close_to_the_exhaustive_optimum(limits, capsys):
     generator = np.random.default_rng(20240229)
     solved, optimal = Fraction(0), Fraction(0)
-    for _ in range(60):
+    for _ in range(depth(20, 60)):
         n, q = int(generator.integers(4, 9)), int(generator.integers(2, 5))
         rows = [tuple(int(code) for code in row) for row in generator.integers(0 if generator.random() < 0.3 else 1, 4, (n, q))]
         costs = (Fraction(1),) * q

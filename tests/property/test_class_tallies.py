@@ -20,6 +20,7 @@ from privrelease.disclosure.suppression.class_tallies import ClassTally
 from privrelease.disclosure.suppression.evaluation import take_standing, tallied_standing
 from privrelease.disclosure.suppression.partition import Parts, stable_order
 from privrelease.disclosure.suppression.problem import Problem, Requirement
+from tests.depth import depth
 
 SEEN = ((0, 1, 2), (1, 2, 3), (0, 3))
 
@@ -43,7 +44,7 @@ def same(parts, ours, theirs):
     assert ours.holds == theirs.holds
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=depth(25, 60), deadline=None)
 @given(tables(), st.integers(2, 5), st.sampled_from(["drop", "keep"]), st.integers(2, 3))
 def test_counts_are_those_of_a_recount_after_every_step_and_all_requirements_hold(table, need, residual, several):
     asked = problem(table, need, residual, several)
@@ -77,7 +78,7 @@ def test_counts_are_those_of_a_recount_after_every_step_and_all_requirements_hol
     assert totals.tolist() == table.counts.tolist()
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=depth(25, 60), deadline=None)
 @given(tables(), st.data())
 def test_replacing_a_few_parts_gives_what_replacing_among_all_gives(table, data):
     def cut(parts, rng):
@@ -120,7 +121,7 @@ def test_parts_of_a_class_that_are_dropped_one_after_the_other_are_joined_when_o
     assert parts.dropped.tolist() == [True, False, False]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=depth(25, 60), deadline=None)
 @given(st.integers(0, 9), st.integers(1, 20), st.integers(0, 2**32))
 def test_bits_packed_as_one_line_are_those_packed_row_by_row(rows, q, seed):
     masks = np.random.default_rng(seed).random((rows, q)) < 0.5
@@ -129,7 +130,7 @@ def test_bits_packed_as_one_line_are_those_packed_row_by_row(rows, q, seed):
     assert unpacked_bits(packed, q).tolist() == masks.tolist()
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=depth(25, 60), deadline=None)
 @given(st.lists(st.integers(0, 3), max_size=60), st.sampled_from([0, 2**31 - 4, 2**31]))
 def test_a_stable_order_keeps_places_of_equal_numbers(numbers, above):
     values = np.array(numbers, np.int64) + above

@@ -19,6 +19,7 @@ from privrelease.dp.queries import Count, CountPersons, Setting, Sum
 from privrelease.dp.sensitivity import Contribution, Neighbours
 from privrelease.relational.filters import Among, Both, Comparison, Missing
 from privrelease.units import Delta, Epsilon
+from tests.depth import depth
 from tests.property.test_disjoint_filters import holds
 
 # ------------------------------------------------------------------------------------------------------------- parts, brute force
@@ -81,7 +82,7 @@ def moves(asked, setting):
 WHOLE = Budget(Epsilon(100), Delta("1e-5"))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=depth(20, 60), deadline=None)
 @given(releases())
 def test_no_person_loses_more_than_a_release_of_laplace_noise_says(release):
     asked, setting = release
@@ -94,7 +95,7 @@ def test_no_person_loses_more_than_a_release_of_laplace_noise_says(release):
     assert stated <= sum(draw.epsilon.value for draw in drawn)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=depth(15, 40), deadline=None)
 @given(releases())
 def test_no_person_loses_more_rho_than_a_release_of_gaussian_noise_says(release):
     asked, setting = release
@@ -173,7 +174,7 @@ laws = st.lists(
 )
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=depth(5, 15), deadline=None)
 @given(laws, st.sampled_from(["1e-3", "1e-5"]))
 def test_the_total_of_a_release_is_never_below_the_truth_and_that_by_pld_close_to_it(asked, delta):
     whole = Budget(Epsilon(100), Delta(delta))

@@ -15,6 +15,7 @@ from privrelease.relational.disjoint import disjoint
 from privrelease.relational.filter_records import filter_record, read_filter_record
 from privrelease.relational.filters import Among, Both, Comparison, Either, Missing, Negated, parse_filter
 from privrelease.relational.schema import ColumnType
+from tests.depth import depth
 
 VALUES = {
     "age": [None, *range(-1, 6)],
@@ -70,7 +71,7 @@ def holds(of, row):
     }[of.operator]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=depth(50, 150), deadline=None)
 @given(filters, filters)
 def test_no_row_satisfies_two_filters_that_are_called_disjoint(one, other):
     if disjoint(one, other):
@@ -78,7 +79,7 @@ def test_no_row_satisfies_two_filters_that_are_called_disjoint(one, other):
         assert disjoint(other, one)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=depth(25, 60), deadline=None)
 @given(filters)
 def test_a_filter_and_what_it_excludes_are_disjoint_and_a_satisfiable_one_is_not_disjoint_from_itself(one):
     assert disjoint(Both(one, Missing("sex")), Comparison("sex", "<>", "F"))
@@ -86,6 +87,7 @@ def test_a_filter_and_what_it_excludes_are_disjoint_and_a_satisfiable_one_is_not
         assert not disjoint(one, one)
 
 
+@settings(max_examples=depth(35, 100))
 @given(filters)
 def test_a_filter_comes_back_from_its_record(one):
     assert read_filter_record(json.loads(json.dumps(filter_record(one)))) == one

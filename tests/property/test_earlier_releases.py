@@ -16,6 +16,7 @@ from privrelease.engine.duckdb.engine import DuckDBEngine
 from privrelease.engine.protocol.base import EngineSettings
 from privrelease.engine.protocol.release_pairs import LinkedPersons
 from privrelease.relational.schema import Column, ColumnType, Role, Sink, SinkKind, SourceKind, TableSource
+from tests.depth import depth
 
 COLUMNS = (
     Column("sex", ColumnType.CATEGORY, Role.QUASI),
@@ -27,7 +28,7 @@ NAMES = tuple(SCHEMA.names)
 KNOWN = ("sex", "area")
 
 SOURCE = st.lists(st.tuples(st.sampled_from("FM"), st.sampled_from("ns"), st.integers(1, 3)), min_size=1, max_size=5)
-SETTINGS = settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+SETTINGS = settings(max_examples=depth(8, 20), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 @st.composite

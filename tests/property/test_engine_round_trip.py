@@ -16,6 +16,7 @@ from privrelease.engine.protocol.base import EngineSettings, OutputColumn, Outpu
 from privrelease.errors import InputError
 from privrelease.relational.schema import Column, ColumnFormat, ColumnType, Role, Sink, SinkKind, SourceKind, TableSource
 from tests.contract.engine.treatments import row_by_row
+from tests.depth import depth
 
 NUMBER = itertools.count()
 KEEP = ColumnFormat(missing=())
@@ -60,7 +61,7 @@ def columns_of(width):
     return tuple(Column(f"c{i}", ColumnType.STRING, Role.INSENSITIVE, format=KEEP) for i in range(width))
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=depth(20, 60), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     rows=st.integers(1, 3).flatmap(lambda width: st.lists(st.tuples(*[TEXTS] * width), min_size=1, max_size=8)),
     kind=st.sampled_from(list(SinkKind)),
@@ -106,7 +107,7 @@ def by_the_standard(text, width):
     return rows[1:] if all(len(row) == width for row in rows) else None
 
 
-@settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=depth(130, 400), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(body=st.text(st.sampled_from('ab,,,""\n\n "x'), max_size=24), crlf=st.booleans())
 def test_a_csv_file_means_what_the_standard_says_or_is_refused(engine, body, crlf):
     engine, folder = engine

@@ -14,6 +14,7 @@ from privrelease.audit.attacks.rates import Rate
 from privrelease.audit.attacks.records import Attribute
 from privrelease.audit.attacks.sampling import Draws
 from privrelease.audit.attacks.singling_out import _condition, _median, isolated, multivariate
+from tests.depth import depth
 
 
 @st.composite
@@ -56,7 +57,7 @@ def by_hand(columns, combine, counts):
     return found
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=depth(50, 150), deadline=None)
 @given(files(), st.integers(1, 4))
 def test_enumeration_finds_what_brute_force_finds_and_nothing_else(file, combine):
     columns, counts = file

@@ -19,6 +19,7 @@ from privrelease.relational.filters import (
     parse_filter,
 )
 from privrelease.relational.schema import ColumnType
+from tests.depth import depth
 
 COLUMNS = {
     "age": ColumnType.INTEGER,
@@ -109,7 +110,7 @@ PIECES = st.sampled_from(
 OPERATORS = {"=": operator.eq, "<>": operator.ne, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=depth(150, 400), deadline=None)
 @given(st.one_of(st.text(max_size=60), st.lists(PIECES, max_size=14).map(" ".join)))
 def test_any_text_is_a_filter_of_declared_columns_or_refused_in_words(text: str) -> None:
     said: tuple[str, str] | None = None
@@ -144,7 +145,7 @@ leaves = st.one_of(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=depth(60, 150), deadline=None)
 @given(st.recursive(leaves, trees, max_leaves=6))
 def test_a_filter_that_is_written_is_read_back_the_same(pair) -> None:
     tree, text = pair

@@ -13,14 +13,16 @@ from math import floor
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from privrelease.audit.microdata.generalised.judge import at_level, stands, under
 from privrelease.disclosure.hierarchies.labels import ends, generalised, multiples
 from privrelease.disclosure.hierarchies.names import read_as_others
 from privrelease.relational.hierarchies import Coded, Dates, Generalised, Intervals, Prefixes, RoundedTo, SmallAreas, Tree
+from tests.depth import depth
 
+FEW = settings(max_examples=depth(40, 100))
 STEPS = {"whole": Decimal(1), "grid": Decimal("0.25"), "double": None}
 WRITES = st.sampled_from(["label", "low", "middle"])
 
@@ -51,6 +53,7 @@ def exact(text):
     return Fraction(Decimal(text))
 
 
+@FEW
 @given(
     kind=st.sampled_from([*STEPS]),
     width=st.sampled_from(["2", "5", "10"]),
@@ -91,6 +94,7 @@ def test_intervals_by_width(kind, width, units, bottom, top, level, write):
                 assert abs(Fraction(Decimal(str(label))) - middle) < Fraction(1, 10**9)
 
 
+@FEW
 @given(units=st.lists(st.integers(-300, 1300), min_size=1, max_size=30), level=st.sampled_from([1, 2]), open_=st.booleans())
 def test_intervals_between_edges(units, level, open_):
     edges = tuple(tuple(map(Decimal, one)) for one in ((-20, 0, 10, 50, 100), (-20, 10, 100)))
@@ -107,6 +111,7 @@ def test_intervals_between_edges(units, level, open_):
         assert label == (f"[{inside[0][0]}, {inside[0][1]})" if inside else outside)
 
 
+@FEW
 @given(
     kind=st.sampled_from([*STEPS]),
     units=st.lists(st.integers(-500, 500), min_size=1, max_size=30),
@@ -126,6 +131,7 @@ def test_ends_that_are_drawn_together(kind, units, write):
             assert exact(str(label)) == number
 
 
+@FEW
 @given(
     kind=st.sampled_from(["whole", "grid"]),
     units=st.lists(st.integers(-500, 500), min_size=1, max_size=30),
@@ -151,6 +157,7 @@ LABELS = {
 }
 
 
+@FEW
 @given(
     seconds=st.lists(st.integers(-(10**9), 6 * 10**9), min_size=1, max_size=30),
     units=st.sampled_from([("month", "quarter", "year", "decade"), ("week",), ("hour", "day", "week"), ("day", "decade")]),
@@ -196,6 +203,7 @@ def test_years_that_have_no_label_have_none():
 CODES = st.lists(st.text("0123é", min_size=1, max_size=5), min_size=1, max_size=30)
 
 
+@FEW
 @given(codes=CODES, level=st.sampled_from([1, 2]), fill=st.sampled_from(["", "*", "00"]))
 def test_first_characters(codes, level, fill):
     declared = Generalised(Prefixes((3, 2), fill), level)
@@ -204,6 +212,7 @@ def test_first_characters(codes, level, fill):
     assert made.to_pylist() == [one[: 4 - level] + fill if len(one) >= 3 else None for one in codes]
 
 
+@FEW
 @given(codes=CODES, level=st.sampled_from([1, 2]), small=st.sets(st.text("0123é", min_size=3, max_size=3), max_size=60))
 def test_small_areas_are_one_at_every_level(codes, level, small):
     areas = sorted({one[:3] for one in codes if len(one) >= 3})
@@ -218,6 +227,7 @@ def test_small_areas_are_one_at_every_level(codes, level, small):
             assert label == (code[: 4 - level] + "*" if code[:3] in others else None)
 
 
+@FEW
 @given(codes=CODES, level=st.sampled_from([1, 2, 3]))
 def test_a_tree_over_the_shortest_prefixes(codes, level):
     listed = sorted({one[:1] for one in codes} - {"3"}) or ["0"]

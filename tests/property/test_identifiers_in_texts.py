@@ -20,6 +20,7 @@ from privrelease.engine.identifier_runs import LONGEST, runs_of
 from privrelease.engine.protocol.base import EngineSettings
 from privrelease.engine.protocol.identifiers import FORMS
 from privrelease.relational.schema import Column, ColumnType, Role, SourceKind, TableSource
+from tests.depth import depth
 
 WORDS = [
     "anna",
@@ -103,13 +104,13 @@ def same(one: str, other: str) -> bool:
     return bare(ours) == bare(theirs) or (len(ours) > 1 and shuffled[0] == shuffled[1])
 
 
-@settings(max_examples=400)
+@settings(max_examples=depth(120, 400))
 @given(st.lists(texts, min_size=1, max_size=6), st.lists(identifiers, min_size=1, max_size=5))
 def test_the_search_finds_what_the_attacker_finds_and_nothing_else(many, named):
     assert found(many, named) == expected(many, named)
 
 
-@settings(max_examples=100)
+@settings(max_examples=depth(30, 100))
 @given(st.lists(texts, min_size=1, max_size=4), st.lists(identifiers, min_size=1, max_size=4, unique=True))
 def test_a_form_that_is_prepared_alone_finds_what_it_finds_among_all(many, named):
     asked, hashes = pa.array(named, pa.string()), [pa.array([f"{place:032x}" for place in range(len(named))])]
@@ -126,7 +127,7 @@ def test_a_form_that_is_prepared_alone_finds_what_it_finds_among_all(many, named
         assert form != "plain" or len(pairs[0][0]) >= len(named) - 1  # each is a text itself; the empty one is none
 
 
-@settings(max_examples=100)
+@settings(max_examples=depth(30, 100))
 @given(st.lists(texts, min_size=1, max_size=3), identifiers, st.integers(0, 2), st.booleans())
 def test_a_planted_identifier_is_found(many, name, place, turned):
     words = words_of(name)
@@ -156,7 +157,7 @@ def test_a_text_longer_than_a_slice_is_searched_at_its_seams():
         assert found([letters + names[0]], names) == {(letters + names[0], names[0])}
 
 
-@settings(max_examples=25)
+@settings(max_examples=depth(8, 25))
 @given(
     st.lists(st.tuples(st.sampled_from(["anna", "ben a", "a ben", "Öst", "12", "0012", ""]), texts), min_size=1, max_size=12)
 )

@@ -24,6 +24,7 @@ from privrelease.disclosure.classes.wildcard import match_counts
 from privrelease.disclosure.risk.prosecutor import prosecutor_risk
 from privrelease.relational.hierarchies import Coded, Dates, Generalised, Intervals, Prefixes, RoundedTo, SmallAreas, Tree
 from privrelease.relational.schema import Domain
+from tests.depth import depth
 
 #: Nested intervals over 0..39: tens, fives, single numbers.
 NESTED = [
@@ -36,7 +37,7 @@ LEAVES = [set(range(40)), *({low} if low == high else set(range(low, high)) for 
 CELL = st.integers(0, len(NESTED) - 1)
 
 
-@settings(max_examples=300)
+@settings(max_examples=depth(100, 300))
 @given(rows=st.lists(st.tuples(CELL, CELL, st.integers(0, 2)), min_size=1, max_size=25))
 def test_risk_of_nested_labels_and_missing_cells_is_that_of_brute_force(rows):
     """Wildcard: two cells are compatible where they have a value in common. Category: where they are the same."""
@@ -95,7 +96,7 @@ def holds(place, label, value):
     return value is not None and value in under[label]
 
 
-@settings(max_examples=200)
+@settings(max_examples=depth(70, 200))
 @given(data=st.data(), astray=st.booleans())
 def test_the_nearest_labels_are_those_of_brute_force(data, astray):
     targets, rows, ours, theirs = sides(data, astray)
@@ -124,7 +125,7 @@ def test_the_nearest_labels_are_those_of_brute_force(data, astray):
             assert chosen <= {row for row, cost in enumerate(costs) if cost // UNIT == least // UNIT}
 
 
-@settings(max_examples=200)
+@settings(max_examples=depth(70, 200))
 @given(data=st.data())
 def test_a_predicate_of_labels_is_met_by_the_values_under_them(data):
     targets, _, ours, _ = sides(data, astray=False)

@@ -24,6 +24,7 @@ from privrelease.plan.model import MicrodataPlan, Plan, ReleasedColumn, Suppress
 from privrelease.relational.schema import Column, ColumnType, Role, Sink, SinkKind, SourceKind, TableSource
 from privrelease.relational.treatments import Pseudonym
 from privrelease.release.store import ReleaseStore
+from tests.depth import depth
 
 QUASI = ("a", "b", "c")
 NAMES = ("person", "phone")
@@ -120,7 +121,7 @@ def brought_together(rows, leaving):
     return any(amount > 1 for amount in pairs.values())
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=depth(8, 40), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(visits, threats, st.sampled_from([("person",), ("phone",), NAMES]), st.sampled_from(["drop", "keep"]))
 def test_at_least_k_persons_show_each_set_of_rows_where_rows_are_brought_together(drawn, specified, leaving, residual):
     rows = rows_of(drawn)

@@ -20,6 +20,7 @@ from privrelease.disclosure.tables.secondary import suppressed_cells
 from privrelease.relational.filter_truth import holds
 from privrelease.relational.filters import Comparison, columns_of
 from privrelease.relational.tables import Contributions
+from tests.depth import depth
 
 KEYS = {"a": ("0", "1"), "b": ("0", "1"), "c": ("0", "1")}
 MIN_COUNT = 3
@@ -113,7 +114,7 @@ COUNTS = st.lists(st.integers(0, 7), min_size=1, max_size=6).map(
 
 
 @pytest.mark.parametrize("name", sorted(SETS))
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=depth(4, 12), deadline=None)
 @given(counts=COUNTS, dice=st.randoms(use_true_random=False))
 def test_intervals_are_those_of_every_way_in_which_the_rows_can_fall(name, counts, dice) -> None:
     tables = SETS[name]
@@ -133,7 +134,7 @@ def test_intervals_are_those_of_every_way_in_which_the_rows_can_fall(name, count
 
 
 @pytest.mark.parametrize("name", sorted(SETS))
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=depth(3, 8), deadline=None)
 @given(counts=COUNTS)
 def test_tables_that_are_protected_together_give_no_small_cell_back(name, counts) -> None:
     tables = SETS[name]
@@ -178,7 +179,7 @@ def test_a_ring_over_too_many_columns_is_refused() -> None:
         linked(ring, RULES, None, 1, fetcher(records_of(np.ones((2, 2, 2)))))
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=depth(4, 12), deadline=None)
 @given(st.lists(st.lists(st.integers(0, 2), max_size=4), min_size=3, max_size=3), st.randoms(use_true_random=False))
 def test_a_mean_with_its_count_is_known_as_its_sum(cells, dice) -> None:
     count = sum(map(len, cells))
@@ -209,7 +210,7 @@ def test_a_mean_with_its_count_is_known_as_its_sum(cells, dice) -> None:
         assert attack.interval(0, (i,)) == pytest.approx((min(found), max(found)), abs=1e-5)
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=depth(4, 12), deadline=None)
 @given(COUNTS)
 def test_no_group_is_known_to_share_one_key(counts) -> None:
     rules = CellRules(MIN_COUNT, class_disclosure=True)

@@ -21,6 +21,7 @@ from privrelease.disclosure.suppression.plain import closing, completion, groupi
 from privrelease.disclosure.suppression.problem import Problem, Requirement
 from privrelease.disclosure.suppression.record_state import RecordState
 from privrelease.loops import compiled
+from tests.depth import depth
 from tests.property.cell_suppression import PREFERENCES
 
 PLAIN = {name: getattr(room, name) for room in (closing, completion, grouping, joint, regrouping) for name in room.__all__}
@@ -58,13 +59,13 @@ def problems(draw):
     return Problem(table, tuple(known), weights, prefer=draw(PREFERENCES))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=depth(25, 60), deadline=None)
 @given(problems())
 def test_the_search_finds_the_same_cells_with_either(problem):
     assert solved(problem, lambda name: getattr(compiled, name)) == solved(problem, PLAIN.__getitem__)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=depth(10, 25), deadline=None)
 @given(st.integers(0, 2**32), st.integers(3, 5), st.integers(4, 40), st.integers(2, 5), st.sampled_from(LIMITS), PREFERENCES)
 def test_nothing_that_could_pay_is_passed_over(seed, q, values, k, limits, prefer):
     """The plain loops try every set against every part; the compiled ones pass over rows whose class cannot be large enough, most rows here."""
@@ -107,7 +108,7 @@ def test_keys_of_two_words_fold_to_the_same_values(prefer):
     assert solved(problem, lambda name: getattr(compiled, name)) == solved(problem, PLAIN.__getitem__)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=depth(12, 30), deadline=None)
 @given(st.integers(0, 2**32), st.integers(1, 5), st.integers(1, 120), st.integers(1, 5), st.booleans())
 def test_the_join_sums_the_same_to_the_last_bit(seed, q, n, values, floats):
     generator = np.random.default_rng(seed)
@@ -125,7 +126,7 @@ def test_the_join_sums_the_same_to_the_last_bit(seed, q, n, values, floats):
     assert totals[0] == totals[1]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=depth(25, 60), deadline=None)
 @given(st.integers(0, 2**32), st.integers(1, 6), st.integers(1, 60), st.integers(1, 90), st.integers(1, 6))
 def test_the_nearest_records_are_the_same_with_either(seed, columns, targets, records, most):
     """Costs are few and small, so that many records are equally near."""

@@ -15,6 +15,7 @@ from privrelease.policy.output.dump import canonical, dump
 from privrelease.policy.text.nodes import plain_data
 from privrelease.policy.text.yaml import parse_yaml
 from privrelease.relational.expectations import EXPECTATIONS
+from tests.depth import depth
 
 #: Texts that tempt a reader of YAML to see something else.
 TEMPTING = [
@@ -179,7 +180,7 @@ def policies(draw: st.DrawFn) -> Policy:
 
 
 @given(policies())
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=depth(40, 150), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_a_policy_that_is_written_and_read_is_the_same(policy: Policy) -> None:
     text = dump(policy)
     tree, findings = parse_yaml(text, "p.yaml")
@@ -192,13 +193,13 @@ def test_a_policy_that_is_written_and_read_is_the_same(policy: Policy) -> None:
 
 
 @given(policies(), policies())
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=depth(20, 60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_canonical_texts_are_equal_exactly_where_policies_are(one: Policy, other: Policy) -> None:
     assert (canonical(one) == canonical(other)) == (one == other)
 
 
 @given(policies())
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=depth(20, 60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_whatever_a_policy_means_is_judged_without_a_fault_of_ours(policy: Policy) -> None:
     with TemporaryDirectory() as folder:
         path = Path(folder) / "p.yaml"

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from privrelease.policy.loader import check_policy
 from privrelease.policy.text.nodes import Mapping, Scalar, leaves
 from privrelease.policy.text.yaml import parse_yaml
+from tests.depth import depth
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -219,7 +220,9 @@ def test_a_fault_is_told_where_it_is_and_brings_no_other(place: Path, section: s
             assert {line for _, line, _ in told} == {fault.line}, (fault.name, told)
 
 
-@settings(max_examples=100, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=depth(30, 100), deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(fault=st.sampled_from(FAULTS), planted=st.sampled_from(PLANTED))
 def test_a_fault_hides_no_error_of_another_element_and_adds_none(place: Path, fault: Fault, planted: Planted) -> None:
     if any(f"{fault.where}.".startswith(f"{part}.") or part.startswith(f"{fault.where}.") for part in planted.about):

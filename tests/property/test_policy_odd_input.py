@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from privrelease.findings import Severity
 from privrelease.policy.loader import check_policy
+from tests.depth import depth
 
 if TYPE_CHECKING:
     from privrelease.findings import Finding
@@ -92,7 +93,7 @@ def mutations(draw: st.DrawFn) -> str:
 
 
 @given(mutations())
-@settings(max_examples=250, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=depth(80, 250), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_a_mutated_policy_is_judged_at_its_places(text: str) -> None:
     judged(text.encode())
 
@@ -103,13 +104,13 @@ def test_a_mutated_policy_is_judged_at_its_places(text: str) -> None:
 @example('"\\UFFFFFFFF"')
 @example("a: |99\n x")
 @example("- - - -\n -\n")
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=depth(80, 250), deadline=None)
 def test_any_text_is_judged(text: str) -> None:
     assert judged(text.encode("utf-8", "surrogatepass"))
 
 
 @given(st.binary(max_size=60))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=depth(30, 100), deadline=None)
 def test_any_bytes_are_judged(content: bytes) -> None:
     assert judged(content)
 
@@ -120,7 +121,7 @@ LINES = SOUND.splitlines(keepends=True)
 @given(
     st.lists(st.sampled_from(range(len(LINES))), min_size=1, max_size=3), st.sampled_from(["drop", "double", "indent", "swap"])
 )
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=depth(50, 150), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_a_policy_with_lines_lost_doubled_or_moved_is_judged(numbers: list[int], action: str) -> None:
     lines = list(LINES)
     for number in sorted(set(numbers), reverse=True):

@@ -16,6 +16,7 @@ from privrelease.policy.text.nodes import Mapping, Node, Scalar
 from privrelease.policy.text.yaml import parse_yaml
 from privrelease.policy.validation.structure import check_structure
 from privrelease.policy.validation.unsupported import without_unavailable
+from tests.depth import depth
 
 VALIDATOR = jsonschema.Draft7Validator(policy_schema())
 
@@ -175,7 +176,7 @@ def test_the_full_policy_is_of_the_right_structure() -> None:
 
 
 @given(mutants())
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=depth(70, 200), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_schema_and_loader_agree_on_structure(data: dict[str, Any]) -> None:
     faults = structural_faults(json.dumps(data)) & STRUCTURAL
     says = [f"{error.json_path}: {error.message}" for error in VALIDATOR.iter_errors(data)]

@@ -20,6 +20,7 @@ from privrelease.execute.microdata.run import run_microdata
 from privrelease.plan.model import MicrodataPlan, Plan, ReleasedColumn, SuppressStep, ThreatPlan, UnitPlan
 from privrelease.relational.schema import Column, ColumnType, Role, Sink, SinkKind, SourceKind, TableSource
 from privrelease.release.store import ReleaseStore
+from tests.depth import depth
 
 KINDS = {
     "person": (pa.string(), ColumnType.STRING, Role.DIRECT),
@@ -98,7 +99,7 @@ def group_sizes(plan, table, mapping, data, columns):
     return [len(set(members)) for members in groups.values()]
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=depth(12, 40), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(rows, threats, st.booleans(), st.sampled_from(["drop", "keep"]), st.sampled_from(["values", "source"]))
 def test_a_released_row_is_its_source_row_with_cells_missing_and_every_threat_is_met(data, specified, unit, residual, order):
     folder = Path(tempfile.mkdtemp())

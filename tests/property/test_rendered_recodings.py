@@ -19,6 +19,7 @@ from privrelease.engine.duckdb.writing.representatives import representative
 from privrelease.engine.protocol.base import EngineSettings
 from privrelease.relational.hierarchies import Coded, Dates, Generalised, Intervals, Prefixes, RoundedTo, SmallAreas, Tree
 from privrelease.relational.schema import Column, ColumnType, Role
+from tests.depth import depth
 
 MAKES = {Generalised: generalised, Coded: ends, RoundedTo: multiples}
 GRIDS = [Decimal(1), Decimal("0.25"), Decimal("0.001"), Decimal(10), None]
@@ -89,7 +90,7 @@ def step_of(column):
     return Decimal(1) if column.type is ColumnType.INTEGER else column.grid
 
 
-@settings(max_examples=25)
+@settings(max_examples=depth(10, 25))
 @given(
     found=numbers(),
     width=st.sampled_from([2, 3, 7, 10, 1000]),
@@ -105,7 +106,7 @@ def test_intervals_by_width(connection, found, width, bottom, top, write):
     agree(connection, declared, column, values)
 
 
-@settings(max_examples=25)
+@settings(max_examples=depth(10, 25))
 @given(
     found=numbers(),
     edges=st.lists(st.integers(-3000, 3000), min_size=2, max_size=40, unique=True),
@@ -120,7 +121,7 @@ def test_intervals_between_edges(connection, found, edges, ends_, write):
     agree(connection, declared, column, values)
 
 
-@settings(max_examples=25)
+@settings(max_examples=depth(10, 25))
 @given(found=numbers(), bottom=st.none() | st.integers(-50, 0), top=st.integers(1, 60), write=st.sampled_from(["label", "low"]))
 def test_ends(connection, found, bottom, top, write):
     column, values, unit = found
@@ -130,7 +131,7 @@ def test_ends(connection, found, bottom, top, write):
         agree(connection, Coded(low, top * unit, write, step_of(column)), column, values)
 
 
-@settings(max_examples=25)
+@settings(max_examples=depth(10, 25))
 @given(found=numbers(), to=st.sampled_from([2, 3, 5, 10, 1000]))
 def test_multiples(connection, found, to):
     column, values, unit = found
@@ -149,7 +150,7 @@ EDGES = st.sampled_from(
 )
 
 
-@settings(max_examples=25)
+@settings(max_examples=depth(10, 25))
 @given(
     moments=st.lists(MOMENTS | EDGES.map(lambda one: datetime(*one)), min_size=1, max_size=20),  # noqa: DTZ001
     unit=st.sampled_from(["hour", "day", "week", "month", "quarter", "year", "decade"]),
@@ -172,7 +173,7 @@ LETTERS = "013é\u0301C.\U0001f600"
 CODES = st.lists(st.text(LETTERS, max_size=6), min_size=1, max_size=20)
 
 
-@settings(max_examples=25)
+@settings(max_examples=depth(10, 25))
 @given(
     codes=CODES,
     lengths=st.sampled_from([(3, 2), (4, 1), (2,)]),

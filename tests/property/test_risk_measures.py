@@ -27,8 +27,9 @@ from privrelease.disclosure.risk.prosecutor import prosecutor_risk
 from privrelease.disclosure.risk.ratios import sum_of_ratios
 from privrelease.disclosure.risk.sensitive import SensitiveCounts
 from privrelease.disclosure.risk.t_closeness import t_closeness
+from tests.depth import depth
 
-FEW = settings(max_examples=60, deadline=None)
+FEW = settings(max_examples=depth(20, 60), deadline=None)
 
 
 @st.composite
@@ -98,7 +99,7 @@ def test_wildcard_counts_are_those_of_all_pairs(codes):
 
 
 @given(coded_rows(most_rows=120, most_columns=6, most_values=3))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=depth(15, 40), deadline=None)
 def test_wildcard_sums_of_larger_tables_are_those_of_all_pairs(codes):
     values = np.arange(1, len(codes) + 1)
     rows = codes.tolist()

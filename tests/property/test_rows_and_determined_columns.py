@@ -22,6 +22,7 @@ from privrelease.engine.protocol.base import EngineSettings, ReleasedFile, Stage
 from privrelease.relational.filters import parse_filter
 from privrelease.relational.schema import Column, ColumnType, Role
 from tests.contract.engine.plain import PlainEngine, Table
+from tests.depth import depth
 
 BY = ("first", "second")
 KEYS = (("a", "b"), ("x", "y", "z"))
@@ -222,7 +223,7 @@ def by_audit(one):
 
 
 @given(made())
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=depth(120, 400), deadline=None)
 def test_a_count_is_known_exactly_where_every_way_with_the_dependency_gives_the_same(one):
     assert by_audit(one) == by_attacker(one)
 

@@ -12,6 +12,7 @@ from privrelease.audit.comparison.earlier.rows_and_table import RowsOut, TableSh
 from privrelease.engine.protocol.base import ReleasedFile
 from privrelease.engine.protocol.release_pairs import ColumnMap, RowPattern
 from privrelease.relational.schema import ColumnType
+from tests.depth import depth
 
 KEYS = (("a", "b"), ("x", "y"))
 BY = ("first", "second")
@@ -84,16 +85,16 @@ def by_both(seed, *, known_left_out=True):
 @pytest.mark.parametrize("start", range(0, 300, 100))
 def test_a_count_is_known_exactly_where_every_way_gives_the_same(start):
     determined = 0
-    for seed in range(start, start + 100):
+    for seed in range(start, start + depth(35, 100)):
         learnt, expected, hidden = by_both(seed)
         assert learnt.agree, seed
         assert {cell for cell in hidden if "count" in learnt.known[cell]} == expected, seed
         determined += bool(expected) and expected != hidden
-    assert determined > 10
+    assert determined > depth(3, 10)
 
 
 def test_who_does_not_know_how_many_rows_were_left_out_learns_no_more():
-    for seed in range(60):
+    for seed in range(depth(20, 60)):
         learnt, expected, hidden = by_both(seed, known_left_out=False)
         assert {cell for cell in hidden if "count" in learnt.known[cell]} <= expected, seed
 

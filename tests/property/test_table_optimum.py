@@ -16,6 +16,7 @@ from privrelease.disclosure.tables.figures import ProtectedTable, SumFigure
 from privrelease.disclosure.tables.layout import Layout
 from privrelease.disclosure.tables.rules import CellRules, Magnitude
 from privrelease.disclosure.tables.secondary import suppression
+from tests.depth import depth
 from tests.property.table_optimum import MIN_COUNT, box, fixed_tables, interval, optimum
 
 PRICES = ("persons", "cells")
@@ -49,9 +50,9 @@ def above_optimum(one, price):
 
 @pytest.mark.parametrize("price", PRICES)
 def test_small_fixed_tables_lose_what_the_optimum_loses(price):
-    near = [above_optimum(one, price) for one in SMALL[:6]]
+    near = [above_optimum(one, price) for one in SMALL[: depth(3, 6)]]
     assert [one for one in near if one is not None] == [0] * (len(near) - near.count(None))
-    assert near.count(None) <= 3
+    assert near.count(None) <= depth(1, 3)
 
 
 @pytest.mark.slow
@@ -79,7 +80,7 @@ def counts(shape, most):
 @pytest.mark.parametrize("shape", [(4, 4), (2, 3, 3)])
 @pytest.mark.parametrize("price", PRICES)
 def test_no_unsafe_count_is_known_to_an_attacker_of_the_tests(shape, price):
-    @settings(max_examples=8, deadline=None)
+    @settings(max_examples=depth(3, 8), deadline=None)
     @given(counts(shape, 25))
     def judged(inner):
         table = table_of(inner)
@@ -101,7 +102,7 @@ def test_no_unsafe_count_is_known_to_an_attacker_of_the_tests(shape, price):
 
 @pytest.mark.parametrize("price", PRICES)
 def test_the_bound_is_never_above_the_best_of_all_safe_patterns(price):
-    @settings(max_examples=8, deadline=None)
+    @settings(max_examples=depth(3, 8), deadline=None)
     @given(counts((2, 3), 12))
     def judged(inner):
         table = table_of(inner)
@@ -122,7 +123,7 @@ def test_the_bound_is_never_above_the_best_of_all_safe_patterns(price):
     judged()
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=depth(3, 8), deadline=None)
 @given(counts((3, 3), 9), st.integers(0, 2**32 - 1), st.sampled_from(PRICES))
 def test_patterns_of_sums_pass_the_judge_or_are_those_of_the_heuristic(inner, seed, price):
     dice = np.random.default_rng(seed)

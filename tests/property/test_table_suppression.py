@@ -14,6 +14,7 @@ from privrelease.disclosure.tables.figures import ProtectedTable, SumFigure, kno
 from privrelease.disclosure.tables.layout import Layout
 from privrelease.disclosure.tables.rules import CellRules, Magnitude
 from privrelease.disclosure.tables.secondary import suppressed_cells
+from tests.depth import depth
 
 MIN_COUNT = 4
 SLACK = 4
@@ -42,7 +43,7 @@ def counts(shape, most):
 def test_every_unsafe_count_stays_undetermined(shape, most) -> None:
     tables = every_table(shape, most + SLACK)
 
-    @settings(max_examples=40, deadline=None)
+    @settings(max_examples=depth(14, 40), deadline=None)
     @given(counts(shape, most))
     def judged(inner) -> None:
         values = box(inner)
@@ -67,7 +68,7 @@ def test_every_unsafe_count_stays_undetermined(shape, most) -> None:
     judged()
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=depth(14, 40), deadline=None)
 @given(st.lists(st.lists(st.integers(0, 30), max_size=6), min_size=3, max_size=3))
 def test_every_unsafe_sum_stays_uncertain_by_its_protection_level(cells) -> None:
     rules = CellRules(3, dominance=(1, Fraction(8, 10)), p_percent=Fraction(1, 10))
@@ -89,7 +90,7 @@ def test_every_unsafe_sum_stays_uncertain_by_its_protection_level(cells) -> None
             assert contributors[hidden].sum() >= 3
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=depth(5, 15), deadline=None)
 @given(counts((2, 3), 9))
 def test_suppressing_more_never_narrows_an_interval(inner) -> None:
     from privrelease.disclosure.tables.attacker import Polytope

@@ -22,6 +22,7 @@ from privrelease.engine.protocol.base import EngineSettings, OutputColumn, Outpu
 from privrelease.plan.model import MicrodataPlan, Plan, ReleasedColumn, SuppressStep, ThreatPlan
 from privrelease.relational.schema import Column, ColumnType, Role, Sink, SinkKind, SourceKind, TableSource
 from tests.contract.engine.treatments import row_by_row
+from tests.depth import depth
 
 NUMBER = count()
 TYPES = {"a": ColumnType.CATEGORY, "x": ColumnType.INTEGER, "y": ColumnType.NUMBER}
@@ -81,7 +82,7 @@ def known(cells):
     return [cell for cell in cells if cell is not None]
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=depth(12, 40), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(rows)
 def test_every_figure_is_that_of_counting_cells(engine, drawn):
     found = released(*engine, drawn)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections import Counter
+from functools import cache
 from types import SimpleNamespace
 
 import numpy as np
@@ -270,19 +271,25 @@ def test_a_predicate_of_labels_singles_out_whom_brute_force_finds(unprotected):
     """Each predicate by the persons whose values are under its labels; the attacker who looks for the labels' texts finds nobody by them."""
     level, places = dict(zip(unprotected.head, LEVELS, strict=True)), {name: at for at, name in enumerate(unprotected.head)}
     values = {name: sorted({row[at] for row in unprotected.rows}) for name, at in places.items()}
+
+    @cache
+    def under(at, up):
+        """By label, which persons have a value under it."""
+        labels = np.array([unprotected.labels[at][row[at]][up] for row in unprotected.rows])
+        return {label: labels == label for label in set(labels.tolist())}
+
+    nobody = np.zeros(len(unprotected.rows), np.bool_)
     counts = []
     for predicates, names in unprotected.seen["predicates"]:
+        written = {name: unprotected.seen["cells"][name].to_pylist() if level[name] else values[name] for name in names}
         found, by_text = 0, 0
         for predicate in predicates:
             assert all(condition.operator == "=" for condition in predicate)
-            wanted = []
-            for condition in predicate:
-                name = names[condition.column]
-                written = unprotected.seen["cells"][name].to_pylist() if level[name] else values[name]
-                wanted.append((places[name], level[name], written[condition.code - 1] if condition.code else None))
-            met = [all(unprotected.labels[at][row[at]][up] == label for at, up, label in wanted) for row in unprotected.rows]
-            found += sum(met) == 1
-            by_text += sum(all(row[at] == label for at, _, label in wanted) for row in unprotected.rows) == 1
+            wanted = [(names[one.column], written[names[one.column]][one.code - 1] if one.code else None) for one in predicate]
+            labelled = [under(places[name], level[name]).get(label, nobody) for name, label in wanted]
+            named = [under(places[name], 0).get(label, nobody) for name, label in wanted]
+            found += np.logical_and.reduce([~nobody, *labelled]).sum() == 1
+            by_text += np.logical_and.reduce([~nobody, *named]).sum() == 1
         counts.append((found, by_text))
     # one column and guessing, then three columns and guessing
     single, several = (unprotected.facts[name, None] for name in ("singling_out_univariate", "singling_out_multivariate"))

@@ -20,6 +20,7 @@ from privrelease.synthesis import dpcocgen, privbayes
 from privrelease.synthesis.domain import CodedColumn, CodedDomain
 from privrelease.synthesis.modl import search
 from privrelease.units import Epsilon
+from tests.depth import depth
 from tests.statistical.bounds import epsilon_bound
 
 CLAIM = 2
@@ -192,8 +193,9 @@ def chosen(joint, neighbours, n, seed):
 
 
 def test_a_choice_spends_what_it_claims():
-    hits, misses = (chosen(joint, Neighbours.REPLACE, CHOICES, 5) for joint in (AFTER, BEFORE))
-    assert 0 < epsilon_bound(hits, misses, CHOICES) < 1
+    n = depth(3_000, CHOICES)
+    hits, misses = (chosen(joint, Neighbours.REPLACE, n, 5) for joint in (AFTER, BEFORE))
+    assert 0 < epsilon_bound(hits, misses, n) < 1
 
 
 def test_the_published_sensitivity_under_replace_is_found(monkeypatch):

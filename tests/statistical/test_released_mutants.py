@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -82,6 +83,7 @@ def scaled(noise, factor):
     return type(noise)(noise.scale * (factor if isinstance(noise, DiscreteLaplace) else factor**2))
 
 
+@cache
 def values_and_masses(noise):
     reach = int(14 * noise.standard_deviation()) + 20
     values = np.arange(-reach, reach + 1)

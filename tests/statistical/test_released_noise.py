@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import math
 from fractions import Fraction
+from functools import cache
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -87,10 +88,15 @@ def scaled(noise, factor):
     return type(noise)(noise.scale * (factor if isinstance(noise, DiscreteLaplace) else factor**2))
 
 
-def binned(noise):
+@cache
+def values_and_masses(noise):
     reach = int(14 * noise.standard_deviation()) + 20
     values = np.arange(-reach, reach + 1)
-    mass = np.array([noise.probability(int(value)) for value in values])
+    return values, np.array([noise.probability(int(value)) for value in values])
+
+
+def binned(noise):
+    values, mass = values_and_masses(noise)
     edges, sum_ = [], 0.0
     for value, part in zip(values, mass, strict=True):
         sum_ += part
@@ -101,9 +107,7 @@ def binned(noise):
 
 
 def masses(noise, edges):
-    reach = int(14 * noise.standard_deviation()) + 20 + int(np.abs(edges).max())
-    values = np.arange(-reach, reach + 1)
-    mass = np.array([noise.probability(int(value)) for value in values])
+    values, mass = values_and_masses(noise)
     return np.bincount(np.searchsorted(edges, values), weights=mass, minlength=edges.size + 1)
 
 
