@@ -39,8 +39,8 @@ wheel: $(VENV)/.dev ## build the wheel into dist/; fails where the extension can
 	PRIVRELEASE_BUILD_LOOPS=required $(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir dist .
 	$(BIN)/python -c 'import sys, zipfile; names = zipfile.ZipFile(sys.argv[1]).namelist(); sys.exit(not any("loops/compiled" in name for name in names if not name.endswith(".pyi")) and "the wheel lacks the extension")' dist/privrelease-*.whl
 
-test-slow: $(VENV)/.dev ## the slow lane: statistical sweeps and large data
-	$(BIN)/python -m pytest -m slow
+test-slow: $(VENV)/.dev ## the slow lane: sweeps whole, and large data
+	PRIVRELEASE_TESTS=whole $(BIN)/python -m pytest -m "slow or sweep"
 
 # Anonymeter pins what we have newer: it never shares an environment with us. Of its libraries one suite loads a few: what it loads is compiled then.
 $(ORACLE)/.ready: constraints/oracle.txt

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.depth import depth
 from tests.fork_server import ForkServer
 from tests.made_once import MadeOnce
 from tests.shared_database import SharedDatabase
@@ -27,6 +28,14 @@ settings.load_profile("shared machine")
 # What is collected stays until the end: looking through it for cycles, again and again, would take a quarter of the collection, and a second each
 # time a test does it.
 gc.disable()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """Mark the tests of modules that run a part of a sweep: the slow lane runs them whole."""
+    for item in items:
+        if getattr(getattr(item, "module", None), "depth", None) is depth:
+            item.add_marker("sweep")
 
 
 def pytest_collection_finish():
