@@ -11,6 +11,7 @@ import pytest
 
 from privrelease.audit.comparison.earlier import joint_boxes
 from tests.cases.test_rows_and_determined_columns import CASE, GIVEN, outcome, persons, policy, source
+from tests.depth import depth
 
 __all__ = ["CASE"]
 
@@ -171,17 +172,21 @@ def officially(case, tables):
     described(case, tables, shows=("region", "age"), columns=columns, domains=names)
 
 
-@pytest.mark.parametrize("last", ["rows", "two"])
-@pytest.mark.parametrize(
-    ("one", "two", "suppresses"),
-    [
-        (["region", "sex"], ["age", "sex"], False),
-        (["region", "work"], ["age", "ill"], True),
-        (["region", "work"], ["age", "work"], True),
-        (["region", "sex", "ill"], ["region", "work"], True),
-    ],
-    ids=["no suppressed cell", "nothing in common", "a column in common", "the region in common"],
-)
+PAIRS = {
+    "no suppressed cell": (["region", "sex"], ["age", "sex"], False),
+    "nothing in common": (["region", "work"], ["age", "ill"], True),
+    "a column in common": (["region", "work"], ["age", "work"], True),
+    "the region in common": (["region", "sex", "ill"], ["region", "work"], True),
+}
+#: Each pair, with the rows last or one of the tables; the whole has both of each.
+OFFICIAL = [
+    pytest.param(*pair, last, id=f"{name}-{last}")
+    for number, (name, pair) in enumerate(PAIRS.items())
+    for last in depth(("rows", "two")[number % 2 :][:1], ("rows", "two"))
+]
+
+
+@pytest.mark.parametrize(("one", "two", "suppresses", "last"), OFFICIAL)
 def test_official_tables_beside_rows_by_region_and_age_pass(case, one, two, suppresses, last):
     few = {"protect": {"min_count": 10}, "margins": True}
     officially(case, (table("one", one, **few), table("two", two, **few)))
