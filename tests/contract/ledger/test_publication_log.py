@@ -74,6 +74,17 @@ def test_another_machine_is_parked_until_the_run_is_brought(machine, capsys):
     assert main(["ledger", "verify", str(first / "policy.yaml")]) == 0
 
 
+#: Lines that a process runs first: it waits until all four are there.
+TOGETHER = """
+import pathlib, time
+here, until = pathlib.Path.cwd(), time.monotonic() + 60
+(here / "begun").touch()
+while len(list(here.parent.glob("m*/begun"))) < 4:
+    assert time.monotonic() < until, "the others never began"
+    time.sleep(0.002)
+"""
+
+
 def test_of_several_that_publish_at_once_every_line_is_kept(machine, fork):
     """Each has its own persons and is a process of its own: the chain holds, and no line of a publication is lost."""
     from privrelease import api
@@ -82,8 +93,8 @@ def test_of_several_that_publish_at_once_every_line_is_kept(machine, fork):
 
     folders = [machine(f"m{n}", policy=f"made-{n}", population=f"people-{n}") for n in range(4)]
     with ThreadPoolExecutor(4) as pool:
-        codes = list(pool.map(lambda folder: fork(["run", "policy.yaml"], folder, dict(os.environ)).returncode, folders))
-    assert codes == [0, 0, 0, 0]
+        runs = list(pool.map(lambda folder: fork(["run", "policy.yaml"], folder, dict(os.environ), TOGETHER), folders))
+    assert [run.returncode for run in runs] == [0, 0, 0, 0], [run.stderr for run in runs]
     policy = api.load(folders[0] / "policy.yaml")
     log = log_of(policy.planned, policy.settings.store(policy.planned))
     lines = verified_lines(log.texts(), log.shown)
