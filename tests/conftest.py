@@ -79,28 +79,34 @@ def shared() -> Path:
     return folder
 
 
-@pytest.fixture(autouse=True)
-def no_waiting_for_the_disk(monkeypatch):
+@pytest.fixture(scope="session", autouse=True)
+def no_waiting_for_the_disk() -> Iterator[None]:
     """No test looks at what a loss of power leaves; kills lose nothing that was written. Waiting for the disk takes half the time of a small run."""
-    monkeypatch.setattr(os, "fsync", lambda descriptor: None)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(os, "fsync", lambda descriptor: None)
+        yield
 
 
-@pytest.fixture(scope="session")
-def shared_database() -> Iterator[SharedDatabase]:
-    """One instance of DuckDB for the engines of all tests that take part."""
+#: One instance of DuckDB for the engines of all tests that take part.
+DATABASE = SharedDatabase()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def shared_database() -> Iterator[None]:
+    """Have engines opened in the shared instance where the test takes part."""
     from privrelease.engine.duckdb.connection import Connection
 
-    shared, own = SharedDatabase(), Connection._open
-    Connection._open = lambda self, settings: shared.open(settings) or own(self, settings)
-    yield shared
-    Connection._open = own
+    own = Connection._open
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(Connection, "_open", lambda self, settings: DATABASE.open(settings) or own(self, settings))
+        yield
 
 
-@pytest.fixture(autouse=True)
-def databases(request, shared_database):
-    """Share an instance, but for tests of the engine itself and those that ask for an instance of their own."""
-    below = request.path.relative_to(request.config.rootpath).parts[:3]
-    shared_database.wanted = below[-1] != "engine" and request.node.get_closest_marker("own_database") is None
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item):
+    """Share the instance, but for tests of the engine itself and those that ask for an instance of their own; a fixture would cost each test more."""
+    below = item.path.relative_to(item.config.rootpath).parts[:3]
+    DATABASE.wanted = below[-1] != "engine" and item.get_closest_marker("own_database") is None
 
 
 @pytest.fixture(scope="session")

@@ -82,11 +82,11 @@ def make_once() -> None:
         templates.get_template(name)
 
 
-def call(asked: dict[str, Any], streams: list[int]) -> int:
-    """Run one command in a fork with these standard streams; return its exit code, or minus the signal that ended it."""
+def begin(asked: dict[str, Any], streams: list[int]) -> int:
+    """Run one command in a fork with these standard streams; return its process."""
     child = os.fork()
     if child:
-        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        return child
     code = 1
     try:
         for descriptor, stream in enumerate(streams):
@@ -110,22 +110,31 @@ def call(asked: dict[str, Any], streams: list[int]) -> int:
 
 
 def serve(listening: socket.socket, tests: socket.socket) -> None:
-    """Answer one request a connection, until the tests close their end: a JSON document comes with the three standard streams, an exit code goes back."""
+    """Answer one request a connection, several at once, until the tests close their end: a JSON document comes with the three standard streams;
+    the exit code goes back, or minus the signal that ended the command.
+    """
     load()
     gc.collect()
     gc.freeze()
     tests.sendall(b"ready")
-    while tests not in (ready := select.select([listening, tests], [], [])[0]) and ready:
-        connection, _ = listening.accept()
-        with connection:
+    running: dict[int, tuple[int, socket.socket]] = {}
+    while tests not in (ready := select.select([listening, tests, *running], [], [])[0]):
+        for one in ready:
+            if one is not listening:
+                child, connection = running.pop(one)
+                code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+                os.close(one)
+                with connection, contextlib.suppress(BrokenPipeError):
+                    connection.sendall(str(code).encode())
+                continue
+            connection, _ = listening.accept()
             asked, streams, _, _ = socket.recv_fds(connection, 1 << 20, 3)
             while not asked.endswith(b"\n"):
                 asked += connection.recv(1 << 20)
-            code = call(json.loads(asked), streams)
+            child = begin(json.loads(asked), streams)
+            running[os.pidfd_open(child)] = child, connection
             for stream in streams:
                 os.close(stream)
-            with contextlib.suppress(BrokenPipeError):
-                connection.sendall(str(code).encode())
 
 
 def ask(
@@ -159,9 +168,14 @@ class ForkServer:
         self._folder: tempfile.TemporaryDirectory[str] | None = None
         self._ours: socket.socket | None = None
         self._process: subprocess.Popen[bytes] | None = None
+        self._starting = threading.Lock()
 
     def _started(self) -> str:
         """The address of the server."""
+        with self._starting:
+            return self._address()
+
+    def _address(self) -> str:
         if self._folder is None:
             self._folder = tempfile.TemporaryDirectory(prefix="privrelease-forks-")
             self._ours, theirs = socket.socketpair()

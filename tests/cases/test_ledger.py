@@ -13,9 +13,11 @@ import time
 import pytest
 from ruamel.yaml import YAML
 
+from tests.depth import depth
+
 CASE = "p01-two-runs-spend-at-once"
 #: Twenty repeats on fresh ledgers are in tests/contract/ledger, without a command line around each.
-REPEATS = 2
+REPEATS = depth(1, 2)
 
 POLICY = """datasets:
   d:

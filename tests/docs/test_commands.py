@@ -62,6 +62,8 @@ class Folder:
     office: Path
     run: str
     parked: str
+    short: str
+    """The published run with the shortest report, which is the one that is printed."""
 
     def words(self, command: str) -> list[str]:
         """The arguments of a command, its placeholders filled in."""
@@ -73,7 +75,7 @@ class Folder:
             "ROLE": "dpo",
             "OLD": "old.yaml",
             "NEW": "policy.yaml",
-            "RUN": self.parked if parked else self.run,
+            "RUN": self.parked if parked else self.short if "--pdf" in command else self.run,
             "RUN1": f".privrelease/runs/{self.run}",
             "RUN2": f".privrelease/runs/{self.run}",
         }
@@ -125,7 +127,9 @@ def folder(tmp_path_factory):
         patch.chdir(office)
         assert quiet("run", "policy.yaml", "--release", "microdata") == 5
         (parked,) = (office / ".privrelease" / "runs").iterdir()
-        yield Folder(home, office, run, parked.name)
+        pages = (home / ".privrelease" / "runs").glob("*/internal/report.html")
+        short = min(pages, key=lambda page: page.stat().st_size).parent.parent.name
+        yield Folder(home, office, run, parked.name, short)
 
 
 def ran(folder: Folder, command: str, monkeypatch, capsys) -> None:

@@ -18,6 +18,7 @@ from privrelease.dp import composition, sensitivity
 from privrelease.dp.composition import Apart
 from privrelease.dp.sensitivity import Contribution, Neighbours
 from privrelease.engine.duckdb.measuring import aggregates
+from tests.depth import depth
 from tests.statistical.door import caught, data_of, planted, policy_of
 
 #: One of each: figures, keys, filters, parts.
@@ -144,10 +145,12 @@ def _folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
 
+#: Whether a person has one row or several, and whether it joins or is replaced: each of them in the small part, all four in the whole.
 SETTINGS = [
     pytest.param(rows, groups, relation, id=f"{rows} rows, {relation}")
-    for rows, groups in ((1, None), (3, 2))
-    for relation in Neighbours
+    for number, (rows, groups) in enumerate(((1, None), (3, 2)))
+    for place, relation in enumerate(Neighbours)
+    if number == place or depth(False, True)
 ]
 
 

@@ -7,6 +7,7 @@ and no function of the product but the one that makes the rows of the file.
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import cache
 from itertools import product
 from math import exp
 
@@ -22,8 +23,10 @@ from privrelease.dp.sensitivity import Contribution
 from privrelease.execute.statistics.figures import Noisy, agreed, figures_of
 from privrelease.plan.statistics.plan import StatisticPlan
 from privrelease.units import Delta, Epsilon
+from tests.depth import depth
 
-COUNTS = range(1, 201)
+#: Few persons, where the selection matters, and every ninth number above.
+COUNTS = depth([*range(1, 33), *range(38, 201, 9)], range(1, 201))
 LEAST = 0.95
 
 
@@ -246,6 +249,7 @@ def test_what_private_keys_print_is_the_figure_and_not_the_count_that_selects_th
 # ------------------------------------------------------------------------------------------------------------------ counts that agree
 
 
+@cache
 def tables(epsilon="4"):
     sex = q.PublicKeys(("sex",), (CategoryDomain(["F", "M"]),))
     made = [plan_of(q.Count("all"), epsilon), plan_of(q.Count("by", sex), epsilon)]
@@ -278,7 +282,7 @@ def test_a_count_left_blank_is_no_difference_of_counts_that_agree():
     assert [row.value for row in released((18, 10, 10), 10)] == [18, 10, 10]  # agreed ones would be below 10, and left blank
 
 
-@pytest.mark.parametrize("cells_of", [(3, 3), (8, 12), (10, 10), (9, 40), (1, 1)])
+@pytest.mark.parametrize("cells_of", depth([(3, 3), (9, 40)], [(3, 3), (8, 12), (10, 10), (9, 40), (1, 1)]))
 def test_counts_that_agree_under_a_minimum(cells_of):
     scale = float(tables()[0].draws[0].scale)
     reach = int(18 * scale)

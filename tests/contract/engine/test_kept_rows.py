@@ -12,6 +12,7 @@ from privrelease.engine.protocol.base import EngineSettings
 from privrelease.relational.aggregates import Aggregate, Bounding, ColumnKey, Measure
 from privrelease.relational.schema import Column, ColumnType, Role
 from tests.contract.engine.conftest import Bench
+from tests.depth import depth
 
 UNITS = {ColumnType.STRING: (pa.string(), lambda person: f"p{person}"), ColumnType.INTEGER: (pa.int64(), lambda person: person)}
 
@@ -41,7 +42,7 @@ def tables(draw):
 
 
 @pytest.mark.parametrize("kind", UNITS)
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=depth(12, 30), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(case=tables(), salt=st.integers(0, 2**64 - 1))
 def test_rows_kept_of_a_person_are_those_kept_of_the_person_alone(bench, kind, case, salt):
     max_rows, rows = case

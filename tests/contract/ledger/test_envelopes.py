@@ -262,7 +262,7 @@ def ledgers(durable, budget):
     return make
 
 
-@pytest.mark.parametrize("races", [10, pytest.param(1_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("races", [5, pytest.param(1_000, marks=pytest.mark.slow)])
 def test_two_envelopes_at_one_moment_never_spend_more_than_the_cap(durable, budget, racing, ledgers, races) -> None:
     url = ledgers(races)
     out, err = racing(url).run("envelope_race.py", "2", "0.6", str(races)).communicate(timeout=3600)
@@ -272,7 +272,7 @@ def test_two_envelopes_at_one_moment_never_spend_more_than_the_cap(durable, budg
         assert spent == budget("0.6", "1e-6")
 
 
-@pytest.mark.parametrize("races", [5, pytest.param(1_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("races", [3, pytest.param(1_000, marks=pytest.mark.slow)])
 def test_two_runs_of_one_question_at_one_moment_never_spend_more_than_the_cap(durable, budget, racing, ledgers, races) -> None:
     url = ledgers(races)
     out, err = racing(url).run("envelope_race.py", "2", "0.6", str(races), "same").communicate(timeout=3600)

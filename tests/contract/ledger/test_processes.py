@@ -9,28 +9,29 @@ import time
 from privrelease.ledger.open import create_ledger, open_ledger
 from privrelease.ledger.verify import verify
 from privrelease.units import Epsilon
+from tests.depth import depth
 
 
-def test_of_fifty_processes_that_race_for_a_budget_that_fits_ten_exactly_ten_succeed(durable) -> None:
+def test_of_many_processes_that_race_for_a_budget_that_fits_ten_exactly_ten_succeed(durable) -> None:
     durable.create("1")
-    out, err = durable.run("race.py", "50", "0.1").communicate(timeout=120)
-    assert out.split() == ["0"] * 10 + ["4"] * 40, err
+    many = depth(20, 50)
+    out, err = durable.run("race.py", str(many), "0.1").communicate(timeout=120)
+    assert out.split() == ["0"] * 10 + ["4"] * (many - 10), err
     ledger = durable.open()
     assert ledger.balance("patients").spent.epsilon == Epsilon(1)
     assert len({entry.body["claim"]["run"] for entry in ledger.book().entries if entry.kind == "reserve"}) == 10
     assert not verify(ledger).problems
 
 
-def test_of_two_processes_that_ask_for_more_than_half_at_once_one_is_refused_each_of_twenty_times(
-    tmp_path, budget, racing
-) -> None:
-    for number in range(20):
+def test_of_two_processes_that_ask_for_more_than_half_at_once_one_is_refused_every_time(tmp_path, budget, racing) -> None:
+    times = depth(8, 20)
+    for number in range(times):
         create_ledger(
             f"sqlite:///{number}.db", populations={"patients": budget("1.0")}, datasets={"visits": "patients"}, folder=tmp_path
         )
-    out, err = racing("sqlite:///{}.db").run("race.py", "2", "0.6", "20").communicate(timeout=120)
-    assert out.splitlines() == ["0 4"] * 20, err
-    for number in range(20):
+    out, err = racing("sqlite:///{}.db").run("race.py", "2", "0.6", str(times)).communicate(timeout=120)
+    assert out.splitlines() == ["0 4"] * times, err
+    for number in range(times):
         assert open_ledger(f"sqlite:///{number}.db", folder=tmp_path).balance("patients").spent == budget("0.6")
 
 
@@ -50,7 +51,7 @@ def test_a_process_killed_between_reserve_and_commit_gives_nothing_back(durable,
 def test_a_kill_at_any_moment_of_a_reservation_loses_nothing_that_was_granted(durable) -> None:
     durable.create("1000")
     told = 0
-    for kills, delay in enumerate((0.0, 0.003, 0.007, 0.011), 1):
+    for kills, delay in enumerate(depth((0.0, 0.007), (0.0, 0.003, 0.007, 0.011)), 1):
         process = durable.run("spend.py", "1")
         process.stdout.readline()
         time.sleep(delay)

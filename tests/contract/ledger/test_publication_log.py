@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+import os
 import shutil
-import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -75,7 +74,18 @@ def test_another_machine_is_parked_until_the_run_is_brought(machine, capsys):
     assert main(["ledger", "verify", str(first / "policy.yaml")]) == 0
 
 
-def test_of_several_that_publish_at_once_every_line_is_kept(machine):
+#: Lines that a process runs first: it waits until all four are there.
+TOGETHER = """
+import pathlib, time
+here, until = pathlib.Path.cwd(), time.monotonic() + 60
+(here / "begun").touch()
+while len(list(here.parent.glob("m*/begun"))) < 4:
+    assert time.monotonic() < until, "the others never began"
+    time.sleep(0.002)
+"""
+
+
+def test_of_several_that_publish_at_once_every_line_is_kept(machine, fork):
     """Each has its own persons and is a process of its own: the chain holds, and no line of a publication is lost."""
     from privrelease import api
     from privrelease.pipeline.publication_log import log_of
@@ -83,23 +93,12 @@ def test_of_several_that_publish_at_once_every_line_is_kept(machine):
 
     folders = [machine(f"m{n}", policy=f"made-{n}", population=f"people-{n}") for n in range(4)]
     with ThreadPoolExecutor(4) as pool:
-        codes = list(pool.map(_separate, folders))
-    assert codes == [0, 0, 0, 0]
+        runs = list(pool.map(lambda folder: fork(["run", "policy.yaml"], folder, dict(os.environ), TOGETHER), folders))
+    assert [run.returncode for run in runs] == [0, 0, 0, 0], [run.stderr for run in runs]
     policy = api.load(folders[0] / "policy.yaml")
     log = log_of(policy.planned, policy.settings.store(policy.planned))
     lines = verified_lines(log.texts(), log.shown)
     assert len([line for line in lines if line.line.event == "published"]) == 4
-
-
-def _separate(folder) -> int:
-    command = [
-        sys.executable,
-        "-c",
-        "from privrelease.cli.main import main; raise SystemExit(main())",
-        "run",
-        str(folder / "policy.yaml"),
-    ]
-    return subprocess.run(command, capture_output=True, check=False).returncode
 
 
 def test_a_line_changed_in_the_database_is_noticed_before_any_work(machine, durable, capsys):

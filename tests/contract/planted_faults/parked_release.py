@@ -117,8 +117,7 @@ class Parked:
         schema = schema or pq.read_schema(self.parquet)
         pq.write_table(pa.Table.from_pylist(rows, schema=schema), self.parquet, store_schema=False)
         self.csv.unlink()
-        with duckdb.connect() as connection:
-            connection.execute(f"COPY (FROM read_parquet('{self.parquet}')) TO '{self.csv}' (HEADER, NULL '')")
+        duckdb.execute(f"COPY (FROM read_parquet('{self.parquet}')) TO '{self.csv}' (HEADER, NULL '')")
         self.put_row_map([(int(str(row["_source"])), place) for place, row in enumerate(rows)])
         source, kept = self.source(), {int(str(row["_source"])) for row in rows}
         suppressed = {

@@ -16,6 +16,7 @@ from privrelease.dp.envelope_records import Reserved
 from privrelease.dp.queries import Setting
 from privrelease.dp.sensitivity import Contribution, Sensitivity
 from privrelease.units import Delta, Rho
+from tests.depth import depth
 from tests.unit.dp.envelope_examples import ALPHA, ONE, Counting, Exact, N, opened, scores
 
 
@@ -30,6 +31,8 @@ def delta_bound(there, here, epsilon):
 RHO = Fraction(1, 2)
 EPSILON = 2
 CLAIM = float(delta_of_rho(RHO, Fraction(EPSILON)))
+#: Envelopes of a choice and of a discovery: the few find each planted fault too.
+CHOICES, DISCOVERIES = depth((2_500, 1_800), (4_000, 2_500))
 
 
 @pytest.fixture(params=["used up", "one charge for two"])
@@ -74,7 +77,7 @@ def test_measurements_of_a_sensitivity_of_2_that_is_declared_1_are_found_out(mon
     assert gained(measured(2, 2, setting=two), measured(0, 3, setting=two), 2) > CLAIM
 
 
-def chosen(moved, seed, n=4_000, times=1, setting=ONE):
+def chosen(moved, seed, n=CHOICES, times=1, setting=ONE):
     """N envelopes of epsilon 2 (rho 1/2) with ``times`` choices between two candidates of scores ``moved`` and 4 - ``moved``: a person's
     rows move both, apart. Where all of them are the first."""
     candidates = [Marginal("a", (2,)), Marginal("b", (2,))]
@@ -112,7 +115,7 @@ FAILURE = Delta("0.05")
 WEAK = Rho(Fraction(1, 50))
 
 
-def discovered(keys, seed, n=2_500, times=1, setting=ONE):
+def discovered(keys, seed, n=DISCOVERIES, times=1, setting=ONE):
     """N envelopes with ``times`` discoveries of ``keys`` that one person holds: which of them publish any."""
     counts = Exact({}, (tuple((str(key),) for key in range(keys)), (1,) * keys))
     source = Counting(seed)

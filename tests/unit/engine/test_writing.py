@@ -6,6 +6,7 @@ import csv
 import hashlib
 import hmac
 import os
+from contextlib import ExitStack
 from decimal import Decimal
 
 import numpy as np
@@ -175,27 +176,37 @@ def test_csv_cells_of_every_type_are_read_back(engine, csv_source, write):
     np.testing.assert_array_equal(tables[0].codes, tables[1].codes)
 
 
-@pytest.mark.parametrize("kind", list(SinkKind))
-def test_bytes_do_not_depend_on_threads(tmp_path, kind):
+@pytest.fixture(scope="module")
+def by_threads(tmp_path_factory):
+    """Engines of one thread and of four over the same 130,000 rows, with the parts of the release that they write."""
     from privrelease.engine.duckdb import DuckDBEngine
 
-    n = 130_000
+    n, folder = 130_000, tmp_path_factory.mktemp("threads")
     rng = np.random.default_rng(3)
     columns = {"sex": rng.choice(["F", "M"], n), "id": [f"p{v}" for v in rng.permutation(n)], "x": rng.random(n).round(9)}
-    pq.write_table(pa.table(columns), tmp_path / "in.parquet", row_group_size=40_000)
+    pq.write_table(pa.table(columns), folder / "in.parquet", row_group_size=40_000)
     declared = (Column("sex", C, Role.QUASI), Column("id", S, Role.DIRECT), Column("x", ColumnType.NUMBER, Role.QUASI))
-    source = TableSource("d", SourceKind.PARQUET, str(tmp_path / "in.parquet"), "in", declared)
+    source = TableSource("d", SourceKind.PARQUET, str(folder / "in.parquet"), "in", declared)
     masks = rng.integers(0, 2, (n, 1)).astype(np.uint64)
-    found = []
-    for threads in (1, 4):
-        with DuckDBEngine(EngineSettings(readable=(tmp_path,), writable=(tmp_path,), threads=threads)) as engine:
+    out = tuple(OutputColumn(one.name, one.type, b"k" if one.name == "id" else None) for one in declared)
+    with ExitStack() as stack:
+        made = []
+        for threads in (1, 4):
+            settings = EngineSettings(readable=(folder,), writable=(folder,), threads=threads)
+            engine = stack.enter_context(DuckDBEngine(settings))
             staged = engine.stage(source)
-            out = tuple(OutputColumn(one.name, one.type, b"k" if one.name == "id" else None) for one in declared)
-            path, row_map = tmp_path / f"{threads}.{kind.value}", tmp_path / f"{threads}.map"
-            engine.write(
-                staged, OutputTable(out, row_by_row(engine, staged, ("sex",), masks), (Sink(kind, path, "o"),), row_map)
-            )
-            found.append((hashlib.sha256(path.read_bytes()).hexdigest(), hashlib.sha256(row_map.read_bytes()).hexdigest()))
+            made.append((engine, staged, row_by_row(engine, staged, ("sex",), masks)))
+        yield folder, out, made
+
+
+@pytest.mark.parametrize("kind", list(SinkKind))
+def test_bytes_do_not_depend_on_threads(by_threads, kind):
+    folder, out, made = by_threads
+    found = []
+    for number, (engine, staged, parts) in enumerate(made):
+        path, row_map = folder / f"{number}.{kind.value}", folder / f"{number}.{kind.value}.map"
+        engine.write(staged, OutputTable(out, parts, (Sink(kind, path, "o"),), row_map))
+        found.append((hashlib.sha256(path.read_bytes()).hexdigest(), hashlib.sha256(row_map.read_bytes()).hexdigest()))
     assert len(set(found)) == 1
 
 

@@ -48,6 +48,8 @@ SYNTHETIC = (
     + f"bins: {{pay: {{width: 50}}}}, budget: {{epsilon: 1}}, output: {GERMAN}}}\n"
     + "ledger: {url: 'sqlite:///ledger.db', cap: {epsilon: 10, delta: 1e-5}}\n"
 )
+#: Kinds that charge the ledger, which is of the test.
+CHARGED = {"statistics", "synthetic"}
 KINDS = {"microdata": ROWS, "table": TABLE, "statistics": STATISTICS, "synthetic": SYNTHETIC}
 AUDIT = ("audit", "policy.yaml", "--release", "r", "--file")
 
@@ -67,7 +69,7 @@ def released(request, desk):
             f"P{chr(97 + n // 26)}{chr(97 + n % 26)},{'north' if n % 2 else 'so;uth'},{n + n % 4 / 4}\n" for n in range(40)
         )
     )
-    said = desk.run()
+    said = desk.run() if request.param in CHARGED else desk.run_once()
     assert said.code == 0, said.out + said.err
     return desk
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import ExitStack, nullcontext
+from itertools import islice
 
 import pytest
 
@@ -10,6 +11,7 @@ from privrelease.engine import open as engines
 from privrelease.findings import Severity
 from privrelease.policy.loader import check_policy
 from privrelease.policy.sound_part import sound_part
+from tests.depth import depth
 from tests.unit.cli.conftest import POLICY
 from tests.unit.cli.policies.test_validate_data import BOUNDED, STATISTICS, WRONG, faults
 
@@ -164,7 +166,7 @@ def test_whichever_key_is_broken_a_dataset_without_an_error_is_read(desk):
     text = BOUNDED + STATISTICS
     path = desk.folder / "policy.yaml"
     tried = 0
-    for broken in _mangled(text):
+    for broken in islice(_mangled(text), None, None, depth(2, 1)):
         path.write_text(broken, encoding="utf-8")
         loaded, findings = check_policy(path)
         if loaded is not None:
@@ -181,4 +183,4 @@ def test_whichever_key_is_broken_a_dataset_without_an_error_is_read(desk):
         inside = any(line in range(6, text[: text.index("threats:")].count("\n") + 1) for line in own)
         if not inside and "datasets:\n" in broken:
             assert part.loaded.policy.datasets, broken
-    assert tried > 40
+    assert tried > depth(20, 40)

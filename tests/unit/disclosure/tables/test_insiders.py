@@ -14,6 +14,7 @@ from privrelease.disclosure.tables.figures import ProtectedTable, SumFigure, nee
 from privrelease.disclosure.tables.layout import Layout
 from privrelease.disclosure.tables.rules import CellRules, Magnitude
 from privrelease.disclosure.tables.secondary import suppressed_cells
+from tests.depth import depth
 
 RULES = CellRules(3, p_percent=Fraction(1, 10))
 
@@ -77,7 +78,7 @@ class TestARectangle:
         assert not list(weaknesses(table, suppressed_cells(table)))
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(depth(5, 12)))
 def test_a_pattern_that_holds_holds_against_every_contributor(seed):
     dice = np.random.default_rng(seed)
     shape = (int(dice.integers(2, 4)), int(dice.integers(2, 5)))

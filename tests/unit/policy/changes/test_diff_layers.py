@@ -41,13 +41,32 @@ def written(folder, monkeypatch):
     return write
 
 
+@pytest.fixture(scope="module")
+def kept():
+    """Policies that were loaded, by the texts of their files: of many rows one side is the same."""
+    return {}
+
+
+@pytest.fixture
+def loaded(written, kept):
+    def load(name, text, env=None, **others):
+        for other, its in others.items():
+            written(f"{other}.yaml", its)
+        path, key = written(name, text), (name, text, env, *others.items())
+        if key not in kept:
+            kept[key] = load_policy(path, env=env)
+        return kept[key]
+
+    return load
+
+
 @pytest.mark.parametrize("row", SOME, ids=str)
-def test_a_change_in_what_a_policy_extends_reads_the_same_and_points_there(written, row):
-    loaded = []
-    for name, side in zip(("old", "new"), row.texts, strict=True):
-        written(f"{name}-base.yaml", side.text)
-        loaded.append(load_policy(written(f"{name}.yaml", f"extends: [{name}-base.yaml]\n")))
-    change = next(one for one in policy_changes(*loaded) if one.subject == row.subject)
+def test_a_change_in_what_a_policy_extends_reads_the_same_and_points_there(loaded, row):
+    sides = (
+        loaded(f"{name}.yaml", f"extends: [{name}-base.yaml]\n", **{f"{name}-base": side.text})
+        for name, side in zip(("old", "new"), row.texts, strict=True)
+    )
+    change = next(one for one in policy_changes(*sides) if one.subject == row.subject)
     assert change.effect == row.effect
     place = row.line or row.place
     side, name = (row.texts[0], "old") if row.in_old or place not in row.texts[1].lines else (row.texts[1], "new")
@@ -66,14 +85,15 @@ def overlay(row):
 
 
 @pytest.mark.parametrize("row", [row for row in ROWS if row.effect == "weaker"], ids=str)
-def test_no_environment_is_let_do_what_reads_as_weaker(written, row):
+def test_no_environment_is_let_do_what_reads_as_weaker(written, loaded, row):
     section = overlay(row)
     if section is None:
         section = f"    {row.place.split('.')[0]}: null\n"
-    plain = written("plain.yaml", row.texts[0].text)
-    loaded, findings = check_policy(written("p.yaml", f"{row.texts[0].text}environments:\n  e:\n{section}"), env="e")
+    told, findings = check_policy(written("p.yaml", f"{row.texts[0].text}environments:\n  e:\n{section}"), env="e")
     refused = any(finding.severity is Severity.ERROR for finding in findings)
-    same = loaded is not None and loaded.policy == load_policy(plain).policy  # what an overlay leaves out stays
+    same = (
+        told is not None and told.policy == loaded("plain.yaml", row.texts[0].text).policy
+    )  # what an overlay leaves out stays
     assert refused or same or row.place in POINTED
 
 
@@ -101,17 +121,18 @@ STRICTER = [
 
 
 @pytest.mark.parametrize("row", STRICTER, ids=str)
-def test_what_an_environment_says_anew_reads_as_in_the_policy_itself_and_points_into_it(written, row):
+def test_what_an_environment_says_anew_reads_as_in_the_policy_itself_and_points_into_it(loaded, row):
     section = overlay(row)
-    old, new = (
-        written(name, f"{row.texts[0].text}environments:\n  e:\n{text}")
+    files = [
+        (name, f"{row.texts[0].text}environments:\n  e:\n{text}")
         for name, text in (("old.yaml", "    title: A registry\n"), ("new.yaml", section))
-    )
-    over = [{"e": load_policy(path, env="e")} for path in (old, new)]
-    found = environment_changes(*over, load_policy(new), policy_changes(load_policy(old), load_policy(new)))
+    ]
+    over = [{"e": loaded(*file, env="e")} for file in files]
+    old, new = (loaded(*file) for file in files)
+    found = environment_changes(*over, new, policy_changes(old, new))
     change = next(one for one in found if one.subject == f"environments.e.{row.subject}")
     assert change.effect == "stricter"
     assert Path(change.location.file).name == "new.yaml"
     assert change.location.line > row.texts[0].text.count("\n") + 2
-    back = environment_changes(*reversed(over), load_policy(old), ())
+    back = environment_changes(*reversed(over), old, ())
     assert next(one for one in back if one.subject == change.subject).effect in {"weaker", "neutral", "breaking"}
