@@ -1,4 +1,4 @@
-"""What keys and filters say of each other by logic: who lives in the north and is a woman is in a table of both, and in no table of others.
+"""Logic of keys and filters: who lives in the north and is a woman is in a table of both, and in no table of others.
 
 Filters of one column are seen in pairs, by which rows there are. A filter that reads several columns (`region = 'north' AND sex = 'F'`) makes a cell of
 another table, or a union of cells, out of what its own table prints; so do filters of several tables that read a column in common.
@@ -99,7 +99,7 @@ def filtered_out(one: PrintedTable) -> NDArray[np.bool_] | None:
 
 
 class FilterLogic:
-    """What keys of group columns and filters say of each other. ``keys``: of every group column; ``lists``: whether a table leaves rows out
+    """Logic of keys of group columns and filters. ``keys``: of every group column; ``lists``: whether a table leaves rows out
     because their key of one of its columns is not listed, or missing.
     """
 
