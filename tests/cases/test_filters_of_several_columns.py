@@ -149,3 +149,23 @@ def test_who_lacks_a_key_is_no_difference_of_one(case):
     second = table("second", ["bn", "b"], where="a IS NULL OR a = 'a1'", margins=True)
     published(case, first, second)
     assert None in (printed(case, "first", a="a1", b="work", bn="alone"), printed(case, "second", b="work", bn="alone"))
+
+
+#: Of the last place, an area and a year (0 to 2) each: what two overlapping years leave of the place is one person, in one of two cells.
+YEARS = {"a1": (1, 5, 9), "a2": (7, 0, 9)}
+
+
+@pytest.mark.parametrize("one_by_one", [False, True])
+def test_a_cell_without_anybody_does_not_take_a_union_of_one_out_of_sight(case, one_by_one):
+    """Those of the first area in the years but the first, and those of the second in the years but the second, leave 1 and 0 of the total."""
+    people = [("work", *key) for key in (("a1", 0), ("a1", 1), ("a1", 2), ("a2", 0), ("a2", 1), ("a2", 2)) for _ in range(9)]
+    people += [("none", area, year) for area, years in YEARS.items() for year, n in enumerate(years) for _ in range(n)]
+    source(case, [{"id": f"p{i}", "a": a, "b": b, "bn": "with", "x": x, "fee": i} for i, (b, a, x) in enumerate(people)])
+    first, second = table("first", ["b", "a"], where="x <> 0"), table("second", ["b", "a"], where="x <> 1")
+    published(case, first, second, table("places", ["b"], margins=True), one_by_one=one_by_one)
+    known = (
+        printed(case, "first", b="none", a="a1"),
+        printed(case, "second", b="none", a="a2"),
+        printed(case, "places", b="none"),
+    )
+    assert None in known

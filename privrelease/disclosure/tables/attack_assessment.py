@@ -22,7 +22,7 @@ from privrelease.disclosure.tables.implied_sums import known_sums, projection, w
 from privrelease.disclosure.tables.layout import Relation
 from privrelease.disclosure.tables.recoverable_cells import exchanges
 from privrelease.disclosure.tables.rules import group_is_safe, shared_keys
-from privrelease.disclosure.tables.unions import unsafe_unions, unsafe_unions_of_contributors
+from privrelease.disclosure.tables.unions import MOST_CELLS, unsafe_unions, unsafe_unions_of_contributors
 from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
@@ -292,8 +292,16 @@ def _groups(attack: Attack, figure: int, relation: Relation, apart: set[int]) ->
 def _unions(attack: Attack, figure: int, apart: set[int]) -> Iterator[Weakness]:
     """Groups of cells that no one is in twice, whose sum several totals give together."""
     cells, known = _finest_apart(attack, figure, apart)
-    for group in unsafe_unions(attack.table, figure, cells, known):
-        yield from _crossing(attack, figure, apart) if group is None else _known_union(attack, figure, group)
+    found = [
+        weak
+        for group in unsafe_unions(attack.table, figure, cells, known)
+        for weak in (_crossing(attack, figure, apart) if group is None else _known_union(attack, figure, group))
+    ]
+    every, _ = _finest_apart(attack, figure, apart, somebody=False)
+    if not found and len(cells) < len(every) <= MOST_CELLS:  # empty cells that no table prints add nobody, and are there
+        groups = (group for group in unsafe_unions(attack.table, figure, every, known) if group is not None)
+        found = [weak for group in groups for weak in _known_union(attack, figure, group)]
+    yield from found
 
 
 def _unions_of_contributors(attack: Attack, figure: int, apart: set[int]) -> Iterator[Weakness]:
@@ -314,11 +322,13 @@ def _unions_of_contributors(attack: Attack, figure: int, apart: set[int]) -> Ite
         yield from _crossing(attack, figure, apart, list(beyond))
 
 
-def _finest_apart(attack: Attack, figure: int, apart: set[int]) -> tuple[list[int], NDArray[np.bool_]]:
-    """The suppressed cells that are no totals and have somebody in them, and which figures are known, (n,)."""
+def _finest_apart(
+    attack: Attack, figure: int, apart: set[int], *, somebody: bool = True
+) -> tuple[list[int], NDArray[np.bool_]]:
+    """The suppressed cells that are no totals, and which figures are known, (n,). ``somebody``: of cells that no table prints those with somebody in them."""
     table = attack.table
-    somebody = (table.contributors > 0) | ~table.silent
-    cells = [cell for cell in np.flatnonzero(finest_cells(table) & somebody).tolist() if cell in apart]
+    wanted = (table.contributors > 0) | ~table.silent if somebody else np.ones(table.layout.size, np.bool_)
+    cells = [cell for cell in np.flatnonzero(finest_cells(table) & wanted).tolist() if cell in apart]
     place = attack.place(figure, 0)
     return cells, ~attack.polytope.unknown[place : place + table.layout.size]
 
