@@ -221,7 +221,7 @@ def _role(one: ColumnProfile, kind: ColumnType) -> tuple[str, str]:
     key = _key(one.name)
     once = "; each value once" if one.each_once and one.filled >= _FEW else ""
     if _DIRECT.search(key):
-        return "direct", f"its name{once or ('' if one.nearly_unique else '; values repeat')}"
+        return "direct", f"its name{once or ('' if one.nearly_unique or one.each_once else '; values repeat')}"
     if _SENSITIVE.search(key):
         return "sensitive", "its name"
     names = kind in {ColumnType.STRING, ColumnType.INTEGER}

@@ -76,8 +76,8 @@ class Folder:
             "OLD": "old.yaml",
             "NEW": "policy.yaml",
             "RUN": self.parked if parked else self.short if "--pdf" in command else self.run,
-            "RUN1": f".privrelease/runs/{self.run}",
-            "RUN2": f".privrelease/runs/{self.run}",
+            "RUN1": self.run,
+            "RUN2": self.run,
         }
         text = re.sub(r"\b[A-Z]+[12]?\b", lambda found: filled.get(found[0], found[0]), command)
         words = shlex.split(text.split(" > ")[0])[1:]

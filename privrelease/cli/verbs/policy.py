@@ -117,7 +117,7 @@ def diff(
 ) -> Ending:
     """Say what changed: in a policy what is weaker, breaking, stricter or neutral, with the line; in audits what is worse.
 
-    Examples: `privrelease diff old.yaml policy.yaml --fail-on weaker` · `privrelease diff before policies --fail-on weaker` · `privrelease diff RUN1 RUN2 --format markdown`
+    Examples: `privrelease diff old.yaml policy.yaml --fail-on weaker` · `privrelease diff before policies --fail-on weaker` · `privrelease diff .privrelease/runs/RUN1 .privrelease/runs/RUN2 --format markdown`
     """
     from privrelease.cli.commands.diff import diff as work
 

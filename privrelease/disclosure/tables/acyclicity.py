@@ -43,7 +43,8 @@ def is_tree(columns: Sequence[set[str]]) -> bool:
 def cells_together(tables: Sequence[PrintedTable]) -> int | None:
     """Return how many cells of all columns the tables need, as far as is known before any row is read; None: they are linked in no ring.
 
-    Filters are taken to leave rows out, and lists of keys to leave none out: with rows of other keys there can be more cells.
+    Filters are taken to leave rows out, where they read what no table groups by, and lists of keys to leave none out: with rows of other keys there can be
+    more cells.
 
     >>> from privrelease.disclosure.tables.published_table import PrintedTable
     >>> keys = {"a": ("x", "y"), "b": ("x", "y"), "c": ("x", "y", "z")}
@@ -67,7 +68,9 @@ def cells_together(tables: Sequence[PrintedTable]) -> int | None:
         columns.append({*by, *(repr(table.membership) for table in tables if table.where in filters)})
     if is_tree(columns):
         return None
-    return prod(len(listed) + 1 for listed in keys.values()) * (1 << len(frozenset().union(*members)))
+    decided = [table.where is None or columns_of(table.where) <= keys.keys() for table in tables]
+    open_ = frozenset().union(*(side for side, known in zip(members, decided, strict=True) if not known))
+    return prod(len(listed) + 1 for listed in keys.values()) * (1 << len(open_))
 
 
 def clusters(edges: Sequence[frozenset[int]], sizes: Mapping[int, int]) -> tuple[list[frozenset[int]], list[tuple[int, int]]]:

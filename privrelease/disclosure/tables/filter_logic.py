@@ -123,6 +123,11 @@ class FilterLogic:
         read = frozenset[str]() if member.where is None else columns_of(member.where) & self._keys.keys()
         return read | {name for name, _ in member.keys if self._lists(member, name)}
 
+    def is_decided(self, member: Membership) -> bool:
+        """Return True if keys of group columns alone decide whether a row is in a table."""
+        read = frozenset[str]() if member.where is None else columns_of(member.where)
+        return read <= self._keys.keys() and not any(self._lists(member, name) for name, _ in member.keys)
+
     def excluded(self, query: TableQuery) -> Iterator[frozenset[tuple[str, int]]]:
         """Yield what no row can be, of the sides of a query: keys of columns that decide, with being in or out of tables. That two sides exclude one
         another is seen by their rows, but for a key that one table lists and another does not.

@@ -294,8 +294,10 @@ class _Linking:
             for name, member in zip(box.sides[len(box.query.by) :], box.query.members, strict=True)
         }
         kept = tuple(member for name, member in members.items() if not self._is_trivial(name))
-        size = prod(len(self.keys[name]) + 1 for name in by) * 2 ** len(kept)
-        if size > MOST_TOGETHER:
+        assert self.logic is not None
+        open_ = [one for one in kept if not self.logic.is_decided(one)]  # of the others, keys decide which rows they are
+        size = prod(len(self.keys[name]) + 1 for name in by) * 2 ** len(open_)
+        if size > MOST_TOGETHER or size * 2 ** (len(kept) - len(open_)) > MOST_NESTED:
             message = f"{size} cells of all columns together, more than {MOST_TOGETHER}"
             raise TooManyCellsError(message)
         box = self._box(by, kept, margins=False)
