@@ -3,7 +3,7 @@
 `PRIVRELEASE_BEFORE=…/bin/privrelease` names the command of the earlier version, installed in an environment of its own. Each version has folders of
 its own, since neither reads the other's state. A limit in seconds is of one quiet machine: here it is the ratio of that limit to what the
 earlier version, a4653a8, took there. Arguments: words of the rows wanted, all by default; ``--quick``: without ten million rows. The first run after an
-installation is in `benchmarks/start.py`, distinct rows are in `benchmarks/worst_cases.py`, suppressed cells of tables in `benchmarks/table_suppression.py`.
+installation is in `benchmarks/first_run.py`, distinct rows are in `benchmarks/worst_cases.py`, suppressed cells of tables in `benchmarks/table_suppression.py`.
 """
 
 from __future__ import annotations

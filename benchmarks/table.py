@@ -8,6 +8,7 @@ from pathlib import Path
 
 SCRIPTS = (
     "start.py",
+    "first_run.py",
     "before.py",
     "solver.py",
     "lower_bound.py",
