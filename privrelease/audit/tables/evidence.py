@@ -65,8 +65,8 @@ class TableEvidence:
     """Evidence of one table. ``cells`` and ``judged``: of this table alone; ``attack`` and ``weak``: of it together with the
     tables ``beside`` it, where ``own`` are the numbers of its cells. ``source_rows``: None where it was not read.
     ``outside``: rows that a domain left out of it. ``linked``:
-    earlier releases that were looked at together with it; ``elsewhere``: those of them with another filter or other lists of keys, whose cells or totals
-    with the same keys are of other persons; ``unlinked``: those of the same rows that have too many cells for that. ``changes``: what changed since others whose rows can still be read.
+    earlier releases that were looked at together with it; ``elsewhere``: those of them with another filter, whose cells with the same keys are of
+    other persons; ``unlinked``: those of the same rows that have too many cells for that. ``changes``: what changed since others whose rows can still be read.
     """
 
     plan: TablePlan
@@ -212,16 +212,10 @@ def table_evidence(
         own=together.places[0],
         beside=tuple(other.id for other, _ in every[1:] if other in listed),
         linked=tuple(one.name for one, _, _ in others if one.name not in unlinked),
-        elsewhere=tuple(one.name for one, other, _ in others if one.name not in unlinked and _of_others(plan, other)),
+        elsewhere=tuple(one.name for one, other, _ in others if one.name not in unlinked and other.where != plan.where),
         unlinked=unlinked,
         changes=_changes(plan, staged, engine, [one for one in earlier if one.kind == plan.kind and one.held]),
     )
-
-
-def _of_others(plan: TablePlan, other: TablePlan) -> bool:
-    """Return True if two tables are made of other rows by their filters, or by the keys that they list of a column of both."""
-    own, theirs = (dict(zip(one.by, one.keys, strict=True)) for one in (plan, other))
-    return other.where != plan.where or any({*own[name]} != {*theirs[name]} for name in own.keys() & theirs.keys())
 
 
 def _unnamed(plan: TablePlan, staged: Staged, engine: MeasuringEngine) -> tuple[str, ...]:
