@@ -158,6 +158,8 @@ def _compared(
         why = say("discloses_with_table", name=one.name, why=say("no_column_nothing"))
         return _Found(compared(one, "unreadable", say("no_column_of_this")), remaining=(why,))
     known = _known(plan, printed, by, before)
+    if linked:
+        known = _without_other_totals(plan, known, by, before)
     both = [
         (cell, name, figure, known[cell][name])
         for cell, figures in printed.items()
@@ -214,6 +216,18 @@ def _known(
             if name not in known[cell] and all(value is not None for value in values):
                 known[cell][name] = sum((value for value in values if value is not None), Fraction(0))
     return known
+
+
+def _without_other_totals(
+    plan: TablePlan, known: Mapping[CellKeys, dict[str, Fraction]], by: Sequence[str], before: PrintedCells
+) -> dict[CellKeys, dict[str, Fraction]]:
+    """Leave out totals over a column of which the tables list other keys: they are of other persons."""
+    theirs: dict[str, set[str]] = {name: set() for name in by}
+    for cell in before:
+        for name, key in cell:
+            theirs[name].add(key)
+    otherwise = {name for name, keys in zip(plan.by, plan.keys, strict=True) if name in theirs and theirs[name] != {*keys}}
+    return {cell: figures if otherwise <= {name for name, _ in cell} else {} for cell, figures in known.items()}
 
 
 def given_back(

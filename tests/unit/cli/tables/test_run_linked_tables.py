@@ -218,3 +218,38 @@ def test_tables_of_an_earlier_policy_that_close_too_large_a_ring_wait_for_a_pers
     assert (check["outcome"], check["vacuous"], audit["earlier"]["verdict"]) == ("not_evaluated", True, "unknown")
     assert "too many cells" in check["message"]
     assert not (desk.folder / "out" / "ca.csv").exists()
+
+
+LISTED = (
+    POLICY_HEAD
+    + """\
+    unit: {column: id, max_rows: 1}
+    columns:
+      id: {role: direct, type: string}
+      area: {role: quasi, type: category, domain: [north, south]}
+releases:
+"""
+)
+OF_AREAS = """\
+  - {{id: {0}, kind: table, from: d, by: [area], measures: [{{count: true}}], margins: true, protect: {{min_count: 3}}, output: out/{0}.csv{1}}}
+"""
+
+
+def test_a_total_of_fewer_keys_is_no_version_of_the_total_of_all(desk) -> None:
+    """The first lists one key of two, and nobody reads in its total how many have the other or none."""
+    (desk.folder / "south.csv").write_text("area\nsouth\n", encoding="utf-8")
+    people = ["north"] * 2 + ["south"] * 7 + [""] * 5
+    desk.data("id,area\n" + "".join(f"{i},{area}\n" for i, area in enumerate(people)))
+    desk.policy(LISTED + OF_AREAS.format("first", ", keys: {area: south.csv}") + OF_AREAS.format("second", ""))
+    for release in ("first", "second", "second"):
+        said = desk("run", "policy.yaml", "--release", release)
+        assert said.code == 0, said.err
+    assert (desk.folder / "out" / "first.csv").read_text(encoding="utf-8").splitlines()[1:] == [
+        "south,,7,shown",
+        ",area,7,shown",
+    ]
+    assert (desk.folder / "out" / "second.csv").read_text(encoding="utf-8").splitlines()[1:] == [
+        "north,,,suppressed",
+        "south,,7,shown",
+        ",area,,suppressed",
+    ]
