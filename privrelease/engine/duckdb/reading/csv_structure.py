@@ -72,13 +72,15 @@ class Structure:
         if after < 0 and self._inside:
             self.odd_quotes += 1
 
-    def add_unquoted(self, block: bytes, delimiter: bytes, after: int) -> None:
+    def add_unquoted(self, block: bytes, delimiter: int, after: int) -> None:
         """Count a block that holds no quote and lies outside of quotes."""
-        self.delimiters += block.count(delimiter)
-        self.feeds += block.count(b"\n")
+        data = np.frombuffer(block, np.uint8)
+        self.delimiters += int(np.count_nonzero(data == delimiter))
+        self.feeds += int(np.count_nonzero(data == _LF))
         if b"\r" in block:
-            self.returns += block.count(b"\r")
-            self.pairs += block.count(b"\r\n") + (block[-1] == _CR and after == _LF)
+            returns, pairs = _returns(data, after)
+            self.returns += returns
+            self.pairs += pairs
         self._before = block[-1]
 
     @property
@@ -96,6 +98,13 @@ class Structure:
             if returns[-1] == len(data) - 1:
                 followed[-1] = after == _LF
             self.pairs += int(np.count_nonzero(followed))
+
+
+def _returns(data: NDArray[np.uint8], after: int) -> tuple[int, int]:
+    """Count CR, and CR LF, in a block that the byte ``after`` follows."""
+    found = data == _CR
+    followed = np.count_nonzero(found[:-1] & (data[1:] == _LF))
+    return int(np.count_nonzero(found)), int(followed) + bool(found[-1] and after == _LF)
 
 
 def structure_of(stream: IO[bytes], format_: FileFormat) -> Structure:
@@ -120,10 +129,11 @@ def structure_of(stream: IO[bytes], format_: FileFormat) -> Structure:
         found.nul = found.nul or b"\0" in held
         after = following[0] if following else -1
         if b"\r" in held:
-            found.lone_returns += held.count(b"\r") - held.count(b"\r\n") - (held[-1] == _CR and after == _LF)
+            returns, pairs = _returns(np.frombuffer(held, np.uint8), after)
+            found.lone_returns += returns - pairs
         if quote and (found.inside or quote in held):
             found.add(held, delimiter[0], quote[0], after)
         else:
-            found.add_unquoted(held, delimiter, after)
+            found.add_unquoted(held, delimiter[0], after)
         held = following
     return found

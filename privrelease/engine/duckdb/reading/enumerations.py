@@ -168,12 +168,19 @@ def _few(connection: Connection, raw: Raw, conversions: list[Conversion]) -> tup
     for rows, most in _SAMPLES:
         for start in range(0, len(open_), COUNTED_TOGETHER):
             places = open_[start : start + COUNTED_TOGETHER]
-            numbers = [exp.Count(this=exp.Distinct(expressions=[sql.column(f"p{i}")])) for i in places]
+            numbers = [_values_of(sql.column(f"p{i}"), rows) for i in places]
             counts = connection.row(exp.select(*numbers).from_(present_cells(raw, conversions, places, rows=rows), copy=False))
             for i, count in zip(places, counts, strict=True):
-                few[i] = count <= most
+                few[i] = (count or 0) <= most  # NULL where there is no row
         open_ = [i for i in open_ if not few[i]]
     return few, False
+
+
+def _values_of(cell: exp.Expr, rows: int) -> exp.Expr:
+    """Count the values of a sample: of a short one as a list, in a third of the time of COUNT(DISTINCT), of a long one without holding all its cells."""
+    if rows > _SAMPLES[0][0]:
+        return exp.Count(this=exp.Distinct(expressions=[cell]))
+    return sql.call("list_unique", sql.call("list", cell))
 
 
 def present_cells(raw: Raw, conversions: list[Conversion], places: Iterable[int], *, rows: int | None = None) -> exp.Subquery:
