@@ -8,6 +8,7 @@ from fractions import Fraction
 from itertools import combinations
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -339,3 +340,9 @@ def test_closeness_is_that_of_its_definition(made, missing):
             else:
                 expected = sum(abs(sum(gaps[: i + 1])) for i in range(len(gaps))) / max(len(gaps) - 1, 1)
             assert Fraction(int(found.numerators[group]), int(found.denominators[group])) == expected
+
+
+@pytest.mark.parametrize("most", [2, 1 << 30, (1 << 52) - 1, 1 << 52, 1 << 53, (1 << 63) - 1])
+def test_rows_are_ordered_stably_whether_or_not_their_number_fits_into_the_word(most):
+    words = np.random.default_rng(1).choice([0, most // 2, most - 1], 1_000)
+    assert row_order(words[None]).tolist() == sorted(range(1_000), key=words.tolist().__getitem__)

@@ -100,7 +100,13 @@ def row_order(words: NDArray[np.int64]) -> NDArray[np.intp]:
         word = words[0]
         if bool(np.all(word[1:] >= word[:-1])):
             return np.arange(len(word))
-        return np.argsort(word, kind="stable")
+        bits = len(word).bit_length()
+        if int(word.max()).bit_length() + bits > _WORD_BITS:
+            return np.argsort(word, kind="stable")
+        numbered = (word << bits) | np.arange(len(word))  # sorting numbers takes a tenth of the time of a stable order of them
+        numbered.sort()
+        order: NDArray[np.intp] = (numbered & ((1 << bits) - 1)).astype(np.intp, copy=False)
+        return order
     return np.lexsort(words[::-1])
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sqlglot import exp
 
+from privrelease.disclosure.classes.grouping import row_order
 from privrelease.engine.duckdb import sql
 from privrelease.engine.duckdb.measuring.coding import laid_out, packed
 from privrelease.engine.duckdb.measuring.row_classes import cached
@@ -233,7 +234,8 @@ class ReleasedRows:
         """Rank released tuples where its part says everything of a row. Nothing is stored where rows are placed by their tuple; else one number for
         each: its rank, and in the low half the row.
         """
-        order = np.lexsort(words[::-1])
+        narrow = len(words) == 1 and words[0].max(initial=0) < 1 << 63
+        order = row_order(words[0].view(np.int64)[None]) if narrow else np.lexsort(words[::-1])
         new = np.zeros(len(order), np.bool_)
         new[:1] = True
         for word in words:
