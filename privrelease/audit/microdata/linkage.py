@@ -1,4 +1,4 @@
-"""Columns that bring rows of one person together in a released file (DESIGN semantics 2): the unit's, a repeating pseudonym.
+"""Columns that bring rows of one person together in a released file (DESIGN semantics 2), or in two: the unit's, a repeating pseudonym.
 
 Measured on the parked file, and on the source it came from, by queries of the auditor's own; what the run says of itself is not asked.
 """
@@ -16,12 +16,14 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from privrelease.audit.comparison.previous_release import EarlierRelease
+    from privrelease.audit.microdata.evidence import Evidence
     from privrelease.engine.protocol.audit import MeasuringEngine
     from privrelease.engine.protocol.base import ReleasedFile, SizeHistogram, Staged
     from privrelease.plan.model import MicrodataPlan, ReleasedColumn
     from privrelease.relational.schema import Column
 
-__all__ = ["Repeats", "naming_columns", "repeated_identifiers", "repeats_of"]
+__all__ = ["Repeats", "naming_columns", "repeated_identifiers", "repeats_of", "tokens_elsewhere", "tokens_of_one_key"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,3 +93,36 @@ def repeated_identifiers(columns: Sequence[Column], source: Staged, engine: Meas
 def _fewer(pairs: SizeHistogram, rows: SizeHistogram) -> bool:
     """Return True if there are fewer (value, person) pairs than rows with a value: some person has a value twice."""
     return int(pairs.sizes @ pairs.classes) < int(rows.sizes @ rows.classes)
+
+
+def tokens_of_one_key(
+    evidence: Evidence, main: ReleasedFile, one: EarlierRelease, first: ReleasedFile, engine: MeasuringEngine
+) -> tuple[str, ...]:
+    """Return the columns that are pseudonyms in both releases and have a value in common: that is then of one key.
+
+    Of a file without a manifest nothing says which columns are pseudonyms: any may be.
+    """
+    theirs = one.pseudonyms if one.manifest is not None else {name for name, _ in first.columns}
+    tokens = [
+        column.name
+        for column in evidence.usable
+        if column.treatment.relation is CellRelation.KEYED_TOKEN and column.name in theirs
+    ]
+    found = engine.shared_values(first, main, [(name, name) for name in tokens])
+    return tuple(name for name, values in zip(tokens, found, strict=True) if values.both)
+
+
+def tokens_elsewhere(
+    evidence: Evidence, main: ReleasedFile, one: EarlierRelease, first: ReleasedFile, engine: MeasuringEngine
+) -> list[str]:
+    """Return the pseudonyms that an earlier release shows in a column of another name: under one key, one value has one pseudonym in every column."""
+    types = dict(first.columns)
+    pairs = [
+        (name, column.name)
+        for column in evidence.usable
+        if column.treatment.relation is CellRelation.KEYED_TOKEN
+        for name in sorted(one.pseudonyms if one.manifest is not None else types)
+        if name != column.name and types.get(name) is column.type
+    ]
+    found = engine.shared_values(first, main, pairs)
+    return [f"{ours} = {theirs}" for (theirs, ours), values in zip(pairs, found, strict=True) if values.both]

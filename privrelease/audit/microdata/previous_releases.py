@@ -12,7 +12,7 @@ changed in between: they have to satisfy each threat alone (DESIGN, Across relea
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Final, Literal
 
 import numpy as np
@@ -23,12 +23,13 @@ from privrelease.audit.comparison.earlier.candidates import (
     by_source,
     knowledge,
     linked_to_new,
-    maps_agree,
     shared_columns,
+    written_apart,
 )
 from privrelease.audit.comparison.earlier.granted_maps import SourceColumns
 from privrelease.audit.comparison.earlier.rows_and_table import RowsOut, same_source
 from privrelease.audit.document.visibility import count
+from privrelease.audit.microdata.linkage import tokens_elsewhere, tokens_of_one_key
 from privrelease.audit.microdata.recoding import recoded_columns
 from privrelease.disclosure.classes.class_sizes import ClassSizes, MatchSizes
 from privrelease.disclosure.risk.prosecutor import prosecutor_verdict
@@ -111,7 +112,7 @@ def beside_microdata(
                 every((stay, *again)),
                 unjudged=every(unjudged),
             ),
-            earlier_check(_DIFFERENCE, difference, say("no_group_in_one", names=names)),
+            *([earlier_check(_DIFFERENCE, difference, say("no_group_in_one", names=names))] if combined else []),
         )
     beside_tables = across_kinds(judged, say("these_rows"))
     return together(
@@ -162,11 +163,21 @@ def _compared(evidence: Evidence, main: ReleasedFile, one: EarlierRelease, engin
     source = _one_source(evidence, one)
     try:
         first = None if recoded and not source else engine.open_release(one.file, one.columns, marked=one.marked)
-        if first is not None and source and maps_agree(evidence, main, Opened(one, first), engine):
-            return _beside_source(evidence, main, Opened(one, first), engine)
-        if first is None or recoded:  # no common source, or what its row maps say is not what the files hold
-            return _not_compared(one, recoded)
-        return _combined(evidence, main, one, first, engine)
+        if first is None:  # no common source
+            return _not_compared(one, say("recoded_release", columns=listed(recoded)))
+        opened = Opened(one, first, written_apart(evidence, main, Opened(one, first), engine)) if source else None
+        if recoded and (opened is None or opened.apart):  # what the row maps say is not what the files hold
+            return _not_compared(one, say("recoded_release", columns=listed(recoded)))
+        if opened is None:
+            found = _combined(evidence, main, one, first, engine)
+        else:
+            found = _beside_source(evidence, main, opened, engine)
+            if opened.apart:  # or the row maps are not of these files: what these link themselves counts too
+                alone = _combined(evidence, main, one, first, engine)
+                found.intersect += [fault for fault in alone.intersect if fault not in found.intersect]
+                found.difference += alone.difference
+                found.unjudged = found.unjudged or alone.unjudged
+        return _beside_tokens(found, one, tokens_elsewhere(evidence, main, one, first, engine))
     except PrivreleaseError as error:
         if error.code == "D120":
             raise
@@ -174,12 +185,24 @@ def _compared(evidence: Evidence, main: ReleasedFile, one: EarlierRelease, engin
         return _Found(compared(one, "unreadable", error.code), remaining=[why])
 
 
-def _not_compared(one: EarlierRelease, recoded: Sequence[str]) -> _Found:
-    """Say that a release was not compared, which a person has to assess: no common source says what belongs together."""
-    note = say("recoded_release", columns=listed(recoded))
+def _not_compared(one: EarlierRelease, note: Said) -> _Found:
+    """Say that a release was not compared, which a person has to assess."""
     why = say("discloses_with", name=one.name, why=note)
     beside = compared(one, "unreadable", note)
     return _Found(beside, remaining=[why], unjudged=say("with_release", name=one.name, fault=note))
+
+
+def _beside_tokens(found: _Found, one: EarlierRelease, tokens: Sequence[str]) -> _Found:
+    """Leave to a person what both disclose by pseudonyms in columns of two names: which rows they bring together is not compared."""
+    if not tokens:
+        return found
+    note = say("tokens_elsewhere", columns=listed(tokens))
+    if found.beside.looked not in {"combined", "same_file"}:
+        return replace(_not_compared(one, note), opened=found.opened)
+    return replace(
+        found,
+        unjudged=every(text for text in (found.unjudged, say("with_release", name=one.name, fault=note)) if text is not None),
+    )
 
 
 def _beside_source(evidence: Evidence, main: ReleasedFile, one: Opened, engine: MeasuringEngine) -> _Found:
@@ -222,7 +245,7 @@ def _combined(
         column.name for column in evidence.usable if column.treatment.relation is CellRelation.KEYED_TOKEN
     } | one.pseudonyms
     alike = [column.name for column in evidence.usable if types.get(column.name) is column.type and column.name not in tokens]
-    shared = (*engine.same_coding(first, main, alike), *_one_key(evidence, main, one, first, engine))
+    shared = (*engine.same_coding(first, main, alike), *tokens_of_one_key(evidence, main, one, first, engine))
     links, by = _links(evidence, main, one, first, shared, engine)
     if links is None or by is None:
         what = say("none_alike") if first.n_rows else say("holds_no_row")
@@ -296,23 +319,6 @@ def _links(
 def _lossy(evidence: Evidence, one: EarlierRelease) -> frozenset[str]:
     """Columns of which cells may have been suppressed in either release."""
     return one.lossy | evidence.plan.lossy
-
-
-def _one_key(
-    evidence: Evidence, main: ReleasedFile, one: EarlierRelease, first: ReleasedFile, engine: MeasuringEngine
-) -> tuple[str, ...]:
-    """Return the columns that are pseudonyms in both releases and have a value in common: that is then of one key.
-
-    Of a file without a manifest nothing says which columns are pseudonyms: any may be.
-    """
-    theirs = one.pseudonyms if one.manifest is not None else {name for name, _ in first.columns}
-    tokens = [
-        column.name
-        for column in evidence.usable
-        if column.treatment.relation is CellRelation.KEYED_TOKEN and column.name in theirs
-    ]
-    found = engine.shared_values(first, main, [(name, name) for name in tokens])
-    return tuple(name for name, values in zip(tokens, found, strict=True) if values.both)
 
 
 def _exposed(

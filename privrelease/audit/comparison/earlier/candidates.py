@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from privrelease.plan.model import ThreatPlan
     from privrelease.texts.sentences import Said
 
-__all__ = ["Joined", "Knowledge", "Opened", "by_source", "knowledge", "linked_to_new", "maps_agree", "shared_columns"]
+__all__ = ["Joined", "Knowledge", "Opened", "by_source", "knowledge", "linked_to_new", "shared_columns", "written_apart"]
 
 #: Pairs of types that are looked at for other assignments than the true one.
 MOST_PAIRS: Final = 300_000
@@ -56,10 +56,11 @@ MOST_PAIRS: Final = 300_000
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """An earlier release of the present source, and its opened file."""
+    """An earlier release of the present source, and its opened file. ``apart``: columns that it writes otherwise than the present release."""
 
     release: EarlierRelease
     file: ReleasedFile
+    apart: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,8 +119,10 @@ def knowledge(threats: Sequence[ThreatPlan], earlier: Sequence[EarlierRelease]) 
     return tuple(one for one in found if one.columns)
 
 
-def maps_agree(evidence: Evidence, main: ReleasedFile, one: Opened, engine: MeasuringEngine) -> bool:
-    """Return True if the rows that both row maps lead to one source row agree wherever both releases keep a column as it is."""
+def written_apart(evidence: Evidence, main: ReleasedFile, one: Opened, engine: MeasuringEngine) -> frozenset[str]:
+    """Return the columns that both releases keep as they are and in which rows that both row maps lead to one source row do not agree: by other
+    aliases, say.
+    """
     theirs = {name: kind for name, kind in one.file.columns if name not in one.release.pseudonyms}
     columns = [
         column.name
@@ -131,7 +134,7 @@ def maps_agree(evidence: Evidence, main: ReleasedFile, one: Opened, engine: Meas
     assert one.release.row_map is not None
     assert evidence.target.row_map is not None
     found = engine.differing((one.file, main), (one.release.row_map, evidence.target.row_map), columns)
-    return not any(column.values for column in found)
+    return frozenset(name for name, column in zip(columns, found, strict=True) if column.values)
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +159,7 @@ def _sides(evidence: Evidence, main: ReleasedFile, earlier: Sequence[Opened]) ->
         of = one.release
         assert of.row_map is not None
         columns = frozenset(name for name, _ in one.file.columns)
-        found.append(_Side(one.file, of.row_map, of.pseudonyms, of.lossy, of.order, columns, frozenset(of.recoded)))
+        found.append(_Side(one.file, of.row_map, of.pseudonyms, of.lossy, of.order, columns, one.apart | {*of.recoded}))
     assert row_map is not None
     ours = frozenset(column.name for column in evidence.usable if column.treatment.relation is CellRelation.KEYED_TOKEN)
     lossy = plan.lossy
