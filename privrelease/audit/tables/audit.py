@@ -101,7 +101,8 @@ def audit_table(
     if earlier is None or [(row.keys, row.over) for row in evidence.rows] != evidence.places:
         return audit
     blind = tuple(UnreadableRelease(name, None, say("too_many_cells"), must=True) for name in evidence.unlinked)
-    earlier = replace(earlier, unlooked=(*earlier.unlooked, *blind))
+    apart = tuple(UnreadableRelease(name, None, why, must=True) for name, why in evidence.apart)
+    earlier = replace(earlier, unlooked=(*earlier.unlooked, *blind, *apart))
     beside = beside_tables(
         plan,
         evidence.printed,
@@ -113,6 +114,7 @@ def audit_table(
         table_beside_rows(evidence, policy, earlier.releases, engine),
         evidence.complete,
         evidence.elsewhere,
+        evidence.nested,
     )
     return with_earlier(audit, beside, plan)
 

@@ -11,13 +11,15 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
 
+from privrelease.audit.comparison.earlier.nested_versions import nested_columns
 from privrelease.audit.comparison.earlier.table_changes import Changes
 from privrelease.audit.tables.published_tables import others_out
 from privrelease.audit.tables.rows import TableRow, places_of, read_table, round_half_up
 from privrelease.audit.tables.table_recount import cells_of
 from privrelease.disclosure.tables.attack_assessment import Attack, weaknesses
 from privrelease.errors import InputError
-from privrelease.plan.tables.plan import joined, joint_source, tables_of_same_rows
+from privrelease.plan.tables.plan import joined, joint_source, public_columns, tables_of_same_rows
+from privrelease.relational.filters import columns_of
 from privrelease.relational.schema import Role
 from privrelease.texts.sentences import every, listed, say
 from privrelease.value_classes import dataclass
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from privrelease.audit.comparison.earlier.nested_versions import Nested
     from privrelease.audit.comparison.previous_release import EarlierRelease
     from privrelease.audit.tables.published_tables import TableOut
     from privrelease.disclosure.tables.attack_assessment import Weakness
@@ -67,6 +70,7 @@ class TableEvidence:
     ``outside``: rows that a domain left out of it. ``linked``:
     earlier releases that were looked at together with it; ``elsewhere``: those of them with another filter, whose cells with the same keys are of
     other persons; ``unlinked``: those of the same rows that have too many cells for that. ``changes``: what changed since others whose rows can still be read.
+    ``nested``: of tables of another state, which columns of one table determine one of the other.
     """
 
     plan: TablePlan
@@ -82,6 +86,9 @@ class TableEvidence:
     linked: tuple[str, ...] = ()
     elsewhere: tuple[str, ...] = ()
     unlinked: tuple[str, ...] = ()
+    nested: Mapping[str, tuple[Nested, ...]] = field(default_factory=dict)
+    apart: tuple[tuple[str, Said], ...] = ()
+    """Tables whose figures say something of this one's that no judge adds up, and why."""
     changes: Mapping[str, Changes] = field(default_factory=dict)
     rows_of_one: int = 1
     source_rows: int | None = None
@@ -214,8 +221,38 @@ def table_evidence(
         linked=tuple(one.name for one, _, _ in others if one.name not in unlinked),
         elsewhere=tuple(one.name for one, other, _ in others if one.name not in unlinked and other.where != plan.where),
         unlinked=unlinked,
+        apart=_apart(
+            plan, [(one.id, one) for one in listed if one is not plan] + [(one.release.name, one.readings[0][0]) for one in out]
+        ),
+        nested={
+            one.release.name: tuple(nested_columns(plan, one.readings[0][0], public_columns((plan,)), fetch))
+            for one in out
+            if all(one.release is not other for other, _, _ in others)
+        },
         changes=_changes(plan, staged, engine, [one for one in earlier if one.kind == plan.kind and one.held]),
     )
+
+
+def _apart(plan: TablePlan, others: Sequence[tuple[str, TablePlan]]) -> tuple[tuple[str, Said], ...]:
+    """Return the tables that add up a column as weights which this one adds up as values, and those whose rows or keys are the values that a sum counts."""
+    found = []
+    for name, other in others:
+        pairs = ((plan, other), (other, plan))
+        weights = {column for one, two in pairs for column in _summed(one, weighted=True) & _summed(two, weighted=False)}
+        counted = {
+            one.column
+            for mine, two in pairs
+            for one in mine.measures
+            if one.two_values is not None and one.column in {*two.by, *(() if two.where is None else columns_of(two.where))}
+        }
+        for columns, key in ((weights, "weights_and_sums"), (counted, "two_values_and_rows")):
+            if columns:
+                found.append((name, say(key, columns=listed(sorted(str(column) for column in columns)))))
+    return tuple(found)
+
+
+def _summed(plan: TablePlan, *, weighted: bool) -> set[str]:
+    return {one.column for one in plan.measures if one.column is not None and (one.kind == "weighted_count") is weighted}
 
 
 def _unnamed(plan: TablePlan, staged: Staged, engine: MeasuringEngine) -> tuple[str, ...]:

@@ -19,6 +19,7 @@ import numpy as np
 
 from privrelease.audit.checks.aggregate_checks import cells_of_file, number_text
 from privrelease.audit.comparison.combine import across_kinds, compared, earlier_check, named, set_aside, together
+from privrelease.audit.comparison.earlier.nested_versions import added_up, in_coarser_keys, with_coarser
 from privrelease.audit.comparison.earlier.table_changes import small_differences
 from privrelease.audit.document.visibility import count
 from privrelease.disclosure.tables.attack_assessment import weaknesses
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from privrelease.audit.comparison.combine import PreviousReleaseFindings
+    from privrelease.audit.comparison.earlier.nested_versions import Nested
     from privrelease.audit.comparison.earlier.rows_and_table import TableVerdict
     from privrelease.audit.comparison.earlier.table_changes import Changes
     from privrelease.audit.comparison.previous_release import EarlierRelease, EarlierReleases
@@ -90,6 +92,7 @@ def beside_tables(
     rows: Sequence[tuple[EarlierRelease, TableVerdict]] = (),
     complete: Collection[str] = (),
     elsewhere: Collection[str] = (),
+    nested: Mapping[str, Sequence[Nested]] | None = None,
 ) -> PreviousReleaseFindings:
     """Compare a table with every earlier one.
 
@@ -99,6 +102,7 @@ def beside_tables(
     were judged as cells that no table prints. ``changes``: what changed since the earlier tables whose rows can still be read,
     by their names. ``rows``: earlier releases of rows, and what each gives back. ``complete``: columns added up of which no row lacks a value.
     ``elsewhere``: those ``linked`` whose cells are of other persons than those with the same keys here, and that nothing more can be asked of.
+    ``nested``: of those that are of another state, which columns of one table determine one of the other.
     """
     known = changes or {}
     apart = [one for one, _ in rows]
@@ -112,6 +116,7 @@ def beside_tables(
             known.get(one.name),
             complete,
             linked=one.name in linked,
+            nested=(nested or {}).get(one.name, ()),
         )
         for one in earlier.releases
         if one not in apart
@@ -145,6 +150,7 @@ def _compared(
     complete: Collection[str],
     *,
     linked: bool,
+    nested: Sequence[Nested] = (),
 ) -> _Found:
     aside = set_aside(one, "table")
     if aside is not None:
@@ -167,24 +173,45 @@ def _compared(
         if figure is not None and known[cell].get(name) is not None
     ]
     differ = _few(plan, both) if linked else small_differences(plan, printed, by, before, changes, complete)
+    differ_words = [_words(plan, group) for group in differ]
+    for one_of in () if linked else nested:
+        differ_words += _nested_differences(plan, printed, by, before, changes, complete, one_of)
     if not any(known.values()) and linked:
         return _Found(compared(one, "combined", say("one_state")))
-    if not any(known.values()) and not differ and not set(plan.by) & set(by):
+    if not any(known.values()) and not differ_words and not set(plan.by) & set(by):
         why = say("no_common_cell", name=one.name)
         return _Found(compared(one, "nothing_shared"), remaining=(why,))
     agree = all(ours == theirs for _, _, ours, theirs in both)
     given = tuple(given_back(plan, list(printed), known, judged, suppressed)) if agree else ()
     faults: tuple[Said, ...] = ()
-    if differ:
-        unsafe = say("difference_unsafe", name=one.name, cells=named([_words(plan, group) for group in differ]))
+    if differ_words:
+        unsafe = say("difference_unsafe", name=one.name, cells=named(differ_words))
         whose = [] if changes is not None else [say("difference_rows_gone")]
         faults = (every((unsafe, *whose)) or unsafe,)
     rest = say("cells_only_there", name=one.name)
     remaining = () if linked else (rest,)
     beside = compared(one, "combined", say("one_state") if agree else say("another_state")).model_copy(
-        update={"figures": {"cells_in_both": count(len(both)), "small_differences": count(len(differ))}}
+        update={"figures": {"cells_in_both": count(len(both)), "small_differences": count(len(differ_words))}}
     )
     return _Found(beside, tuple(say("with_release", name=one.name, fault=fault) for fault in given), faults, remaining)
+
+
+def _nested_differences(
+    plan: TablePlan,
+    printed: PrintedCells,
+    by: Sequence[str],
+    before: PrintedCells,
+    changes: Changes | None,
+    complete: Collection[str],
+    nested: Nested,
+) -> list[Said]:
+    """Say which differences are unsafe once the table by the finer column is added up to the coarser one."""
+    if nested.ours:
+        keys = tuple(dict.fromkeys(key for cell in before for column, key in cell if column == nested.coarser))
+        plan, printed, changes = in_coarser_keys(plan, printed, changes, nested, keys)
+    else:
+        by, before = with_coarser(by, nested), added_up(before, nested)
+    return [_words(plan, group) for group in small_differences(plan, printed, by, before, changes, complete)]
 
 
 def _known(

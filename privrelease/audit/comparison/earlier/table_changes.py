@@ -34,7 +34,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Changes", "small_differences"]
 
-_COUNT, _SUM, _MEAN = "count", "sum_", "mean_"
+_COUNT, _SUM, _MEAN, _WEIGHTED = "count", "sum_", "mean_", "weighted_count_"
+_ADDED = (_SUM, _MEAN, _WEIGHTED)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -80,6 +81,7 @@ def small_differences(
     """Return the differences, each of one cell or of several together, that break a rule of the table. ``complete``: columns added up of which no
     row lacks a value now.
     """
+    printed, before = _with_sums(plan, printed, before)
     common = tuple(name for name in plan.by if name in by)
     box = _Box(common, tuple(keys for name, keys in zip(plan.by, plan.keys, strict=True) if name in common))
     box.relate()
@@ -103,6 +105,42 @@ def small_differences(
     if plan.rules.class_disclosure:
         found |= dict.fromkeys(_one_key(box, judge.counts))
     return list(found)
+
+
+def _grid(plan: TablePlan, name: str | None, column: str) -> Fraction:
+    return next((one.grid for one in plan.measures if one.name == name or (column and one.column == column)), Fraction(1))
+
+
+def _with_sums(plan: TablePlan, printed: PrintedCells, before: PrintedCells) -> tuple[PrintedCells, PrintedCells]:
+    """Give both tables the sum of a column that they print figures of, and none of one kind: a mean times its count, a weighted count."""
+    ours, theirs = (
+        {
+            (one, name.removeprefix(one))
+            for figures in cells.values()
+            for name in figures
+            for one in _ADDED
+            if name.startswith(one)
+        }
+        for cells in (printed, before)
+    )
+    apart = {column for _, column in ours} & {column for _, column in theirs} - {column for _, column in ours & theirs}
+    if not apart:
+        return printed, before
+    return _summed(plan, printed, apart), _summed(plan, before, apart)
+
+
+def _summed(plan: TablePlan, printed: PrintedCells, columns: Collection[str]) -> PrintedCells:
+    found = {}
+    for cell, figures in printed.items():
+        found[cell] = dict(figures)
+        for column in columns:
+            mean, count = figures.get(_MEAN + column), figures.get(_COUNT)
+            value = figures.get(_SUM + column, figures.get(_WEIGHTED + column))
+            if value is None and mean is not None and count is not None:
+                grid = _grid(plan, None, column)
+                value = round(mean * count / grid) * grid
+            found[cell][_SUM + column] = value
+    return found
 
 
 def _derived(
@@ -229,7 +267,7 @@ class _Judge:
         if changes is None or (column and column not in changes.sums) or (name is not None and not column):
             return None
         found = self._by_person(group, changes.found.rows if name is None else changes.found.sums[changes.sums.index(column)])
-        grid = next((one.grid for one in self.plan.measures if one.name == name), Fraction(1))
+        grid = _grid(self.plan, name, column)
         if (name is None or name.startswith(_SUM)) and int(found.sum()) * grid != gap:
             return None
         return found
