@@ -8,8 +8,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from privrelease.engine.protocol.base import PersonsFrom
-from privrelease.relational.schema import Role
+from privrelease.relational.schema import ColumnType, Role
 from privrelease.relational.treatments import CellRelation
+from privrelease.texts.sentences import every, listed, say
 from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
@@ -22,8 +23,16 @@ if TYPE_CHECKING:
     from privrelease.engine.protocol.base import ReleasedFile, SizeHistogram, Staged
     from privrelease.plan.model import MicrodataPlan, ReleasedColumn
     from privrelease.relational.schema import Column
+    from privrelease.texts.sentences import Said
 
-__all__ = ["Repeats", "naming_columns", "repeated_identifiers", "repeats_of", "tokens_elsewhere", "tokens_of_one_key"]
+__all__ = [
+    "Repeats",
+    "naming_columns",
+    "repeated_identifiers",
+    "repeats_of",
+    "tokens_of_one_key",
+    "uncompared",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +121,25 @@ def tokens_of_one_key(
     return tuple(name for name, values in zip(tokens, found, strict=True) if values.both)
 
 
-def tokens_elsewhere(
+def uncompared(
+    evidence: Evidence,
+    main: ReleasedFile,
+    one: EarlierRelease,
+    first: ReleasedFile,
+    engine: MeasuringEngine,
+    *,
+    one_source: bool,
+) -> Said | None:
+    """Say by which columns rows of both releases may be brought together that no comparison looks at; None where by none. ``one_source``: row maps
+    lead to the rows of one source, whatever the types.
+    """
+    notes = [("tokens_elsewhere", _tokens_elsewhere(evidence, main, one, first, engine))]
+    if not one_source:
+        notes.append(("typed_otherwise", _typed_otherwise(evidence, main, one, first, engine)))
+    return every(say(key, columns=listed(columns)) for key, columns in notes if columns)
+
+
+def _tokens_elsewhere(
     evidence: Evidence, main: ReleasedFile, one: EarlierRelease, first: ReleasedFile, engine: MeasuringEngine
 ) -> list[str]:
     """Return the pseudonyms that an earlier release shows in a column of another name: under one key, one value has one pseudonym in every column."""
@@ -126,3 +153,23 @@ def tokens_elsewhere(
     ]
     found = engine.shared_values(first, main, pairs)
     return [f"{ours} = {theirs}" for (theirs, ours), values in zip(pairs, found, strict=True) if values.both]
+
+
+def _typed_otherwise(
+    evidence: Evidence, main: ReleasedFile, one: EarlierRelease, first: ReleasedFile, engine: MeasuringEngine
+) -> list[str]:
+    """Return the columns that both releases show and an earlier one types otherwise, if they have a value in common as texts, or both are numbers."""
+    numbers = {ColumnType.INTEGER, ColumnType.NUMBER}
+    types = dict(first.columns)
+    columns = [
+        column
+        for column in evidence.usable
+        if column.treatment.relation.own_values and column.name in types and column.name not in one.pseudonyms
+    ]
+    columns = [column for column in columns if types[column.name] is not column.type]
+    found = engine.shared_values(first, main, [(column.name, column.name) for column in columns])
+    return [
+        column.name
+        for column, values in zip(columns, found, strict=True)
+        if values.both or {types[column.name], column.type} <= numbers
+    ]

@@ -2,9 +2,8 @@
 
 Intersection. Releases of one source: see :mod:`privrelease.audit.comparison.earlier.candidates`. Where they do not lead to one source, let q1 and q2 be
 what two releases say of a record in the columns that a threat knows. The audit links what the files themselves link: rows that agree, on the
-columns which both show, with one row only. Who links a record knows (q1, q2); its class is at most its linked records and, of those
-not linked, the fewer in the class of q1 and in that of q2: each of them may have the pair, and no other. That is a bound from
-above, so a class below k is below k for this attacker; of records that the files do not link nothing is said.
+columns which both show, with one row only. Who links a record knows (q1, q2); its class is at most its linked records and, of those not linked, the fewer in
+the class of q1 and in that of q2: a bound from above, so a class below k is below k for this attacker; of records that the files do not link nothing is said.
 
 Differencing. Rows that only one of two releases shows (as multisets over the columns both show) are of the persons who joined, left or
 changed in between: they have to satisfy each threat alone (DESIGN, Across releases). Two releases of one source have no such persons.
@@ -20,16 +19,16 @@ import numpy as np
 from privrelease.audit.comparison.combine import across_kinds, compared, earlier_check, named, set_aside, together
 from privrelease.audit.comparison.earlier.candidates import (
     Opened,
+    beside_source,
     by_source,
     knowledge,
     linked_to_new,
     shared_columns,
-    written_apart,
 )
 from privrelease.audit.comparison.earlier.granted_maps import SourceColumns
 from privrelease.audit.comparison.earlier.rows_and_table import RowsOut, same_source
 from privrelease.audit.document.visibility import count
-from privrelease.audit.microdata.linkage import tokens_elsewhere, tokens_of_one_key
+from privrelease.audit.microdata.linkage import tokens_of_one_key, uncompared
 from privrelease.audit.microdata.recoding import recoded_columns
 from privrelease.disclosure.classes.class_sizes import ClassSizes, MatchSizes
 from privrelease.disclosure.risk.prosecutor import prosecutor_verdict
@@ -163,10 +162,8 @@ def _compared(evidence: Evidence, main: ReleasedFile, one: EarlierRelease, engin
     source = _one_source(evidence, one)
     try:
         first = None if recoded and not source else engine.open_release(one.file, one.columns, marked=one.marked)
-        if first is None:  # no common source
-            return _not_compared(one, say("recoded_release", columns=listed(recoded)))
-        opened = Opened(one, first, written_apart(evidence, main, Opened(one, first), engine)) if source else None
-        if recoded and (opened is None or opened.apart):  # what the row maps say is not what the files hold
+        opened = beside_source(evidence, main, one, first, engine) if first is not None and source else None
+        if first is None or (recoded and (opened is None or opened.apart)):  # no common source, or row maps of other files
             return _not_compared(one, say("recoded_release", columns=listed(recoded)))
         if opened is None:
             found = _combined(evidence, main, one, first, engine)
@@ -174,10 +171,10 @@ def _compared(evidence: Evidence, main: ReleasedFile, one: EarlierRelease, engin
             found = _beside_source(evidence, main, opened, engine)
             if opened.apart:  # or the row maps are not of these files: what these link themselves counts too
                 alone = _combined(evidence, main, one, first, engine)
-                found.intersect += [fault for fault in alone.intersect if fault not in found.intersect]
+                found.intersect += alone.intersect
                 found.difference += alone.difference
                 found.unjudged = found.unjudged or alone.unjudged
-        return _beside_tokens(found, one, tokens_elsewhere(evidence, main, one, first, engine))
+        return _left_to_a_person(found, one, uncompared(evidence, main, one, first, engine, one_source=opened is not None))
     except PrivreleaseError as error:
         if error.code == "D120":
             raise
@@ -192,17 +189,14 @@ def _not_compared(one: EarlierRelease, note: Said) -> _Found:
     return _Found(beside, remaining=[why], unjudged=say("with_release", name=one.name, fault=note))
 
 
-def _beside_tokens(found: _Found, one: EarlierRelease, tokens: Sequence[str]) -> _Found:
-    """Leave to a person what both disclose by pseudonyms in columns of two names: which rows they bring together is not compared."""
-    if not tokens:
+def _left_to_a_person(found: _Found, one: EarlierRelease, note: Said | None) -> _Found:
+    """Leave to a person what both disclose by columns that bring their rows together and are not compared."""
+    if note is None:
         return found
-    note = say("tokens_elsewhere", columns=listed(tokens))
     if found.beside.looked not in {"combined", "same_file"}:
         return replace(_not_compared(one, note), opened=found.opened)
-    return replace(
-        found,
-        unjudged=every(text for text in (found.unjudged, say("with_release", name=one.name, fault=note)) if text is not None),
-    )
+    told = say("with_release", name=one.name, fault=note)
+    return replace(found, unjudged=every(text for text in (found.unjudged, told) if text is not None))
 
 
 def _beside_source(evidence: Evidence, main: ReleasedFile, one: Opened, engine: MeasuringEngine) -> _Found:

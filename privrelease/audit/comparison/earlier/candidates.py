@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from privrelease.plan.model import ThreatPlan
     from privrelease.texts.sentences import Said
 
-__all__ = ["Joined", "Knowledge", "Opened", "by_source", "knowledge", "linked_to_new", "shared_columns", "written_apart"]
+__all__ = ["Joined", "Knowledge", "Opened", "beside_source", "by_source", "knowledge", "linked_to_new", "shared_columns"]
 
 #: Pairs of types that are looked at for other assignments than the true one.
 MOST_PAIRS: Final = 300_000
@@ -119,22 +119,22 @@ def knowledge(threats: Sequence[ThreatPlan], earlier: Sequence[EarlierRelease]) 
     return tuple(one for one in found if one.columns)
 
 
-def written_apart(evidence: Evidence, main: ReleasedFile, one: Opened, engine: MeasuringEngine) -> frozenset[str]:
-    """Return the columns that both releases keep as they are and in which rows that both row maps lead to one source row do not agree: by other
-    aliases, say.
+def beside_source(
+    evidence: Evidence, main: ReleasedFile, one: EarlierRelease, file: ReleasedFile, engine: MeasuringEngine
+) -> Opened:
+    """Return an earlier release of the present source with the columns that both keep as they are and in which rows that both row maps lead to one
+    source row do not agree: by other aliases, say.
     """
-    theirs = {name: kind for name, kind in one.file.columns if name not in one.release.pseudonyms}
+    theirs = {name: kind for name, kind in file.columns if name not in one.pseudonyms}
     columns = [
         column.name
         for column in evidence.usable
-        if column.treatment.relation.own_values
-        and theirs.get(column.name) is column.type
-        and column.name not in one.release.recoded
+        if column.treatment.relation.own_values and theirs.get(column.name) is column.type and column.name not in one.recoded
     ]
-    assert one.release.row_map is not None
+    assert one.row_map is not None
     assert evidence.target.row_map is not None
-    found = engine.differing((one.file, main), (one.release.row_map, evidence.target.row_map), columns)
-    return frozenset(name for name, column in zip(columns, found, strict=True) if column.values)
+    found = engine.differing((file, main), (one.row_map, evidence.target.row_map), columns)
+    return Opened(one, file, frozenset(name for name, column in zip(columns, found, strict=True) if column.values))
 
 
 @dataclass(frozen=True, slots=True)

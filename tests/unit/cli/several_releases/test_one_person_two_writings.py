@@ -132,3 +132,30 @@ def test_a_column_under_other_aliases_still_links_the_rows(persons, renamed) -> 
         said = persons("run", "second.yaml")
         assert said.code == 1, said.out + said.err
         assert "1 person can be singled out among fewer than 2" in said.out
+
+
+@pytest.mark.parametrize(
+    ("first", "then"), [("string", "category"), ("category", "string"), ("integer", "string"), ("integer", "number")]
+)
+def test_a_column_of_another_type_in_another_file_is_left_to_a_person(persons, first, then) -> None:
+    """Each b is one person's, and both files write it alike; the second is of a new source file, so that no row map links them."""
+    rows = [(one, a, number, c) for number, (one, a, _, c) in enumerate(PERSONS, start=21)]
+    for name, ending in (("data", ""), ("extract", "p12,w,99,l\n")):
+        text = "id,other,a,b,c\n" + "".join(f"{one},{one},{a},{b},{c}\n" for one, a, b, c in rows)
+        (persons.folder / f"{name}.csv").write_text(text + ending.replace(",w", ",p12,w"), encoding="utf-8")
+    typed = "b: {{role: sensitive, type: {0}{1}}}"
+    domain = {"integer": ", domain: [0, 99]", "number": ", domain: [0, 99], grid: 1"}
+    one, other = (
+        text.replace("b: {role: sensitive, type: category}", typed.format(kind, domain.get(kind, "")))
+        for text, kind in ((FIRST, first), (second("other").replace("data.csv", "extract.csv"), then))
+    )
+    one = one.replace("columns: [id, a], transform: [{pseudonymise: [id], key: ONE_KEY}]", "columns: [a, b]")
+    other = other.replace("columns: [other, c], transform: [{pseudonymise: [other], key: ONE_KEY}]", "columns: [b, c]")
+    (persons.folder / "first.yaml").write_text(one, encoding="utf-8")
+    (persons.folder / "second.yaml").write_text(other, encoding="utf-8")
+    said = persons("run", "first.yaml")
+    assert said.code == 0, said.out + said.err
+    said = persons("run", "second.yaml")
+    assert said.code == 5, said.out + said.err
+    assert "what both disclose by columns of one name and two types (b) was not compared" in said.out
+    assert not published(persons, "second")
