@@ -18,6 +18,7 @@ import warnings
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
@@ -260,16 +261,23 @@ def _listed(command: CommandInfo) -> CommandInfo:
     return named
 
 
-def _called(arguments: list[str]) -> Ending | None:
-    """Call a command; None where only help or the version was asked for."""
+@lru_cache(maxsize=64)
+def _command_for(asked: str) -> TyperGroup:
+    """Return the tree of commands for a call of a verb, kept for a program that calls it again: no call changes it."""
     from typer.main import get_command
 
+    command = cast("TyperGroup", get_command(_for_call([asked])))
+    name_variables(command)
+    return command
+
+
+def _called(arguments: list[str]) -> Ending | None:
+    """Call a command; None where only help or the version was asked for."""
     from privrelease.lean_imports import models_alone
 
     if arguments and not _HELP & {*arguments}:
         models_alone()  # typer reads every value by pydantic
-    command = cast("TyperGroup", get_command(_for_call(arguments)))
-    name_variables(command)
+    command = _command_for(arguments[0] if arguments else "")
     if said := variables_without_option(command, arguments):
         return Ending(2, "a variable sets no option", said)
     return _ran(command, arguments)

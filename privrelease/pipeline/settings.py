@@ -87,11 +87,21 @@ def chosen(plan: Plan, ids: Sequence[str]) -> tuple[ReleasePlan, ...]:
     return plan.releases if not ids else tuple(known[name] for name in dict.fromkeys(ids))
 
 
+def _in_a_repository(folder: Path) -> bool:
+    """Return whether git can find a repository from a folder: a variable names one, or a ``.git`` lies in it or above it. Starting git takes longer
+    than reading a small policy.
+    """
+    inside = folder.resolve()
+    return "GIT_DIR" in os.environ or any(os.path.lexists(home / ".git") for home in (inside, *inside.parents))
+
+
 def commit_of(policy: Path) -> str | None:
     """Return the commit of the repository that holds the policy, with ``-modified`` where the file differs from it.
 
     None where there is no repository, no git, or the file is not under its control.
     """
+    if not _in_a_repository(policy.parent):
+        return None
     command = ["git", "-c", "core.fsmonitor=false", "-C", str(policy.parent), "status", "--porcelain=v2", "--branch"]
     environment = {**os.environ, "GIT_OPTIONAL_LOCKS": "0"}
     try:

@@ -128,8 +128,10 @@ def broken(tables, counts):
         asked += [places * part for places in cells(one) for part in (inside, 1 - inside)]
     found = []
     for places in {tuple(each) for each in asked}:
-        true = float(np.array(places) @ counts)
-        if 0 < true < MIN_COUNT and attacker.ends(np.array(places))[0] == attacker.ends(np.array(places))[1]:
+        if not 0 < float(np.array(places) @ counts) < MIN_COUNT:
+            continue
+        least, most = attacker.ends(np.array(places))
+        if least == most:
             found.append(places)
     return found
 

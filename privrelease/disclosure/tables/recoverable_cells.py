@@ -8,7 +8,6 @@ and taking one from the others leaves every total unchanged, over whichever colu
 
 from __future__ import annotations
 
-from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -82,18 +81,18 @@ def exchanges(counts: NDArray[np.int64], possible: NDArray[np.bool_]) -> tuple[N
     >>> more.tolist(), less.tolist()
     ([[2, 1], [1, 2]], [[1, 2], [2, 1]])
     """
-    much = np.iinfo(np.int64).max
-    room = np.where(possible, much, 0)
-    sides = range(counts.ndim)
-    corners = list(product((0, 1), repeat=counts.ndim))
     more, less = np.zeros_like(counts), np.zeros_like(counts)
-    for steps in product(*(range(1, size) for size in counts.shape)):
-        up, down = np.full_like(counts, much), np.full_like(counts, much)
-        for corner in corners:
-            shift = [-step * taken for step, taken in zip(steps, corner, strict=True)]
-            stock, space = np.roll(counts, shift, sides), np.roll(room, shift, sides)
-            even = sum(corner) % 2 == 0
-            up = np.minimum(up, space if even else stock)
-            down = np.minimum(down, stock if even else space)
-        more, less = np.maximum(more, up), np.maximum(less, down)
+
+    def doubled(side: int, up: NDArray[np.int64], down: NDArray[np.int64]) -> None:
+        """Take two keys of one more column: ``up`` and ``down`` are by how much the cells of the cube so far can change, from each cell as its corner."""
+        if side == counts.ndim:
+            np.maximum(more, up, out=more)
+            np.maximum(less, down, out=less)
+            return
+        size = counts.shape[side]
+        for step in range(1, size):
+            other = (np.arange(size) + step) % size
+            doubled(side + 1, np.minimum(up, down.take(other, side)), np.minimum(down, up.take(other, side)))
+
+    doubled(0, np.where(possible, np.iinfo(np.int64).max, 0), counts)
     return more, less

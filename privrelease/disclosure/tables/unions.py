@@ -143,9 +143,7 @@ def _left(part: _Part, held: Sequence[int]) -> Iterator[_Part]:
             rows[row] = 0
             continue
         rows[row] /= rows[row, best]
-        others = rows[:, best].copy()
-        others[row] = 0
-        rows -= np.outer(others, rows[row])
+        _cleared(rows, row, best)
         ones[best] = True
     rows = rows[np.abs(rows[:, ~theirs]).max(axis=1, initial=0) > _NEAR]
     needed = np.abs(rows[:, theirs]).max(axis=1) > _NEAR
@@ -164,6 +162,14 @@ def _within(part: _Part, allowed: NDArray[np.bool_]) -> Iterator[_Part]:
     yield from _apart([part.cells[i] for i in mine.tolist()], rows)
 
 
+def _cleared(rows: NDArray[np.float64], row: int, column: int) -> None:
+    """Take ``row``, which is 1 in ``column``, from every other one as often as that has the column: few have it at all."""
+    theirs = np.flatnonzero(rows[:, column])
+    theirs = theirs[theirs != row]
+    if theirs.size:
+        rows[theirs] -= rows[theirs, column, None] * rows[row]
+
+
 def _reduced(matrix: NDArray[np.float64], order: Sequence[int]) -> NDArray[np.float64]:
     """Return the reduced echelon form, pivots sought in the ``order`` of columns, without rows of nothing."""
     found = matrix.copy()
@@ -176,9 +182,7 @@ def _reduced(matrix: NDArray[np.float64], order: Sequence[int]) -> NDArray[np.fl
             continue
         found[[pivot, best]] = found[[best, pivot]]
         found[pivot] /= found[pivot, column]
-        others = found[:, column].copy()
-        others[pivot] = 0
-        found -= np.outer(others, found[pivot])
+        _cleared(found, pivot, column)
         pivot += 1
     return found[:pivot]
 

@@ -168,8 +168,14 @@ def any_of(conditions: Sequence[Expr]) -> Expr:
 
 
 def aliased(value: Expr, name: str) -> Expr:
-    """Return ``value AS "name"``."""
-    return exp.alias_(value, _quoted(name), copy=value.parent is not None)
+    """Return ``value AS "name"``.
+
+    >>> render(aliased(column("a"), "b"))
+    '"a" AS "b"'
+    """
+    if "alias" in value.arg_types:  # a table or a query, which carries its name itself
+        return exp.alias_(value, _quoted(name), copy=value.parent is not None)
+    return exp.Alias(this=value if value.parent is None else value.copy(), alias=_quoted(name))
 
 
 def positional(select: exp.Select, other: exp.Table) -> exp.Select:

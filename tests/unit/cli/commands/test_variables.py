@@ -11,7 +11,7 @@ import pytest
 from typer.core import TyperGroup
 from typer.main import get_command
 
-from privrelease.cli.main import _for_call, app, main
+from privrelease.cli.main import _command_for, _for_call, app, main
 from privrelease.cli.variables import NEVER, SHARED, flag_of, name_variables, options_of
 from tests.unit.cli.conftest import POLICY
 
@@ -53,6 +53,24 @@ def test_the_tree_for_one_call_has_that_verb_whole_and_the_others_by_name():
     assert not lean["audit"].params
     assert get_command(_for_call(["ledger", "init"])).commands["ledger"].commands.keys() == whole["ledger"].commands.keys()
     assert _for_call(["rum"]) is _for_call([]) is app
+
+
+def test_the_tree_of_a_verb_is_read_once_and_no_call_changes_it(tmp_path, monkeypatch, capsys):
+    """Arguments and variables of one call are none of the next."""
+    monkeypatch.chdir(tmp_path)
+    tree = _command_for("validate")
+    first = [(one.name, one.envvar, one.default) for one in tree.commands["validate"].params]
+    said = []
+    for state in ("one", None):
+        with monkeypatch.context() as patched:
+            if state is not None:
+                patched.setenv("PRIVRELEASE_THREADS", "none of these")
+            assert main(["validate", "absent.yaml"]) != 0
+            said.append(capsys.readouterr().err)
+    assert "PRIVRELEASE_THREADS" in said[0]
+    assert "PRIVRELEASE_THREADS" not in said[1]
+    assert _command_for("validate") is tree
+    assert [(one.name, one.envvar, one.default) for one in tree.commands["validate"].params] == first
 
 
 def test_every_exception_is_an_option_and_no_variable_is_given_to_two(options):

@@ -11,6 +11,7 @@ from privrelease.disclosure.tables.attack_assessment import weaknesses
 from privrelease.disclosure.tables.attacker import Knowledge, Polytope
 from privrelease.disclosure.tables.figures import ProtectedTable, SumFigure, count_bounds, known_of
 from privrelease.disclosure.tables.layout import Layout, Relation
+from privrelease.disclosure.tables.recoverable_cells import exchanges
 from privrelease.disclosure.tables.rules import CellRules, Magnitude, group_is_safe, primary_cells, shared_keys
 
 TWO_BY_TWO = Layout((2, 2), margins=True)
@@ -218,3 +219,35 @@ def test_an_end_that_a_table_has_and_none_passes_in_fractions_needs_no_whole_num
             np.array([(a, b, c, a + b, b + c, a + c) for a in range(4) for b in range(4) for c in range(4)]), known
         ).T
     ]
+
+
+def by_cubes(counts, possible):
+    """By how much each cell can be more, and less, by one exchange: every cube of two keys a column, its cells one by one."""
+    more, less = np.zeros_like(counts), np.zeros_like(counts)
+    for corner in np.ndindex(counts.shape):
+        for other in np.ndindex(counts.shape):
+            if any(one == two for one, two in zip(corner, other, strict=True)):
+                continue
+            cube = [(sum(one), tuple(np.where(one, other, corner))) for one in np.ndindex(*(2,) * counts.ndim)]
+            added = [cell for taken, cell in cube if taken % 2 == 0]
+            taken = [cell for far, cell in cube if far % 2]
+            for side, grown, shrunk in ((more, added, taken), (less, taken, added)):
+                if all(possible[cell] for cell in grown):
+                    side[corner] = max(side[corner], min(counts[cell] for cell in shrunk))
+    return more, less
+
+
+@pytest.mark.parametrize("shape", [(2, 2), (3, 2), (4, 3), (2, 3, 2), (3, 3, 2), (2, 2, 2, 2), (1, 3)], ids=str)
+def test_exchanges_are_those_of_every_cube(shape):
+    random = np.random.default_rng(sum(shape))
+    for _ in range(8):
+        counts, possible = random.integers(0, 9, shape), random.random(shape) < 0.8
+        for found, wanted in zip(exchanges(counts, possible), by_cubes(counts, possible), strict=True):
+            assert found.tolist() == wanted.tolist()
+
+
+def test_exchanges_that_take_any_cell_to_have_room_are_found_out():
+    random = np.random.default_rng(1)
+    counts, possible = random.integers(1, 9, (3, 3)), random.random((3, 3)) < 0.8
+    for found, wanted in zip(exchanges(counts, np.ones_like(possible)), by_cubes(counts, possible), strict=True):
+        assert (found > wanted).any()

@@ -231,3 +231,48 @@ def test_holders_have_one_entry_by_cell_and_person_totals_too():
     assert entries.cells.tolist() == [0, 1, 2]
     assert entries.sums.tolist() == [[5, 7, 12]]
     assert Holders(entries, 3).largest([0, 1], 0, np.array([[9, 5], [8, 7], [17, 12]])) == [12, 9]
+
+
+def whole_outer(matrix, order):
+    """The reduced echelon form by exact fractions, every other row changed at each pivot."""
+    rows = [[Fraction(int(cell)) for cell in row] for row in matrix]
+    done = 0
+    for column in order:
+        at = next((row for row in range(done, len(rows)) if rows[row][column]), None)
+        if at is None:
+            continue
+        rows[done], rows[at] = rows[at], rows[done]
+        rows[done] = [cell / rows[done][column] for cell in rows[done]]
+        for row in range(len(rows)):
+            if row != done:
+                rows[row] = [cell - rows[row][column] * top for cell, top in zip(rows[row], rows[done], strict=True)]
+        done += 1
+    return np.array([[float(cell) for cell in row] for row in rows[:done]]).reshape(done, len(matrix[0]))
+
+
+def test_the_reduced_form_is_that_of_exact_fractions(monkeypatch):
+    """The form is unique for an order of columns. A row that keeps the column of a pivot is found out."""
+
+    def differ():
+        random = np.random.default_rng(3)
+        for _ in range(60):
+            height, width = random.integers(1, 9, 2).tolist()
+            matrix = random.choice([-1.0, 0.0, 0.0, 0.0, 1.0], (height, width))
+            order = random.permutation(width).tolist()
+            found = unions._reduced(matrix, order)
+            wanted = whole_outer(matrix, order)
+            if found.shape != wanted.shape or not np.allclose(found, wanted):
+                return True
+        return False
+
+    assert not differ()
+    cleared = unions._cleared
+
+    def but_the_first(rows, row, column):
+        kept = rows[0].copy()
+        cleared(rows, row, column)
+        if row:
+            rows[0] = kept
+
+    monkeypatch.setattr(unions, "_cleared", but_the_first)
+    assert differ()
