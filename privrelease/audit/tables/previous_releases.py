@@ -174,8 +174,9 @@ def _compared(
     ]
     differ = _few(plan, both) if linked else small_differences(plan, printed, by, before, changes, complete)
     differ_words = [_words(plan, group) for group in differ]
-    for one_of in () if linked else nested:
-        differ_words += _nested_differences(plan, printed, by, before, changes, complete, one_of)
+    for some in () if linked else (*((one_of,) for one_of in nested), *([nested] if len(nested) > 1 else [])):
+        more = _nested_differences(plan, printed, by, before, changes, complete, some)
+        differ_words += [words for words in more if words not in differ_words]
     if not any(known.values()) and linked:
         return _Found(compared(one, "combined", say("one_state")))
     if not any(known.values()) and not differ_words and not set(plan.by) & set(by):
@@ -203,14 +204,17 @@ def _nested_differences(
     before: PrintedCells,
     changes: Changes | None,
     complete: Collection[str],
-    nested: Nested,
+    nested: Sequence[Nested],
 ) -> list[Said]:
-    """Say which differences are unsafe once the table by the finer column is added up to the coarser one."""
-    if nested.ours:
-        keys = tuple(dict.fromkeys(key for cell in before for column, key in cell if column == nested.coarser))
-        plan, printed, changes = in_coarser_keys(plan, printed, changes, nested, keys)
-    else:
-        by, before = with_coarser(by, nested), added_up(before, nested)
+    """Say which differences are unsafe once the tables by the finer columns are added up to the coarser ones."""
+    for one in nested:
+        if one.finer not in (plan.by if one.ours else by) or one.coarser in (plan.by if one.ours else by):
+            continue  # added up already, to another coarser column
+        if one.ours:
+            keys = tuple(dict.fromkeys(key for cell in before for column, key in cell if column == one.coarser))
+            plan, printed, changes = in_coarser_keys(plan, printed, changes, one, keys)
+        else:
+            by, before = with_coarser(by, one), added_up(before, one)
     return [_words(plan, group) for group in small_differences(plan, printed, by, before, changes, complete)]
 
 

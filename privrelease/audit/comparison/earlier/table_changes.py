@@ -81,7 +81,7 @@ def small_differences(
     """Return the differences, each of one cell or of several together, that break a rule of the table. ``complete``: columns added up of which no
     row lacks a value now.
     """
-    printed, before = _with_sums(plan, printed, before)
+    slack, printed, before = _with_sums(plan, printed, before)
     common = tuple(name for name in plan.by if name in by)
     box = _Box(common, tuple(keys for name, keys in zip(plan.by, plan.keys, strict=True) if name in common))
     box.relate()
@@ -89,7 +89,7 @@ def small_differences(
     ours = _derived(box, plan.by, plan.keys, printed)
     earlier = _derived(box, by, [tuple(one) for one in theirs], before)
     counts = _gaps(_COUNT, ours, earlier)
-    judge = _Judge(plan, box, changes, _with_rest(box, counts), complete)
+    judge = _Judge(plan, box, changes, _with_rest(box, counts), complete, slack)
     found: dict[tuple[CellKeys, ...], None] = {}
     if plan.round_up == 1:
         found |= dict.fromkeys(group for group, gap in judge.counts.items() if gap and not judge.is_safe(group, gap, None))
@@ -111,8 +111,12 @@ def _grid(plan: TablePlan, name: str | None, column: str) -> Fraction:
     return next((one.grid for one in plan.measures if one.name == name or (column and one.column == column)), Fraction(1))
 
 
-def _with_sums(plan: TablePlan, printed: PrintedCells, before: PrintedCells) -> tuple[PrintedCells, PrintedCells]:
-    """Give both tables the sum of a column that they print figures of, and none of one kind: a mean times its count, a weighted count."""
+def _with_sums(
+    plan: TablePlan, printed: PrintedCells, before: PrintedCells
+) -> tuple[dict[str, Fraction], PrintedCells, PrintedCells]:
+    """Give both tables the sum of a column that they print figures of, and none of one kind: a mean times its count, a weighted count. Return also how far
+    a difference of such sums may be from the true one, by the figure's name, since means are rounded.
+    """
     ours, theirs = (
         {
             (one, name.removeprefix(one))
@@ -125,8 +129,19 @@ def _with_sums(plan: TablePlan, printed: PrintedCells, before: PrintedCells) -> 
     )
     apart = {column for _, column in ours} & {column for _, column in theirs} - {column for _, column in ours & theirs}
     if not apart:
-        return printed, before
-    return _summed(plan, printed, apart), _summed(plan, before, apart)
+        return {}, printed, before
+    slack = {
+        _SUM + column: sum((_rounded(plan, cells, column) for cells in (printed, before)), Fraction(0)) for column in apart
+    }
+    return slack, _summed(plan, printed, apart), _summed(plan, before, apart)
+
+
+def _rounded(plan: TablePlan, printed: PrintedCells, column: str) -> Fraction:
+    """Return how far the sums that follow from all printed means of a column may be from the true ones together. Means are printed in thousandths of the
+    column's steps: of fewer than 1,000 rows the sum is the nearest whole step, and exact.
+    """
+    rows = [figures.get(_COUNT) or Fraction(0) for figures in printed.values() if figures.get(_MEAN + column) is not None]
+    return _grid(plan, None, column) * sum((one / 2000 + Fraction(1, 2) for one in rows if one >= 1000), Fraction(0))
 
 
 def _summed(plan: TablePlan, printed: PrintedCells, columns: Collection[str]) -> PrintedCells:
@@ -220,12 +235,15 @@ class _Judge:
     changes: Changes | None
     counts: dict[tuple[CellKeys, ...], Fraction]
     complete: Collection[str]
+    slack: Mapping[str, Fraction]
 
     def is_safe(self, group: tuple[CellKeys, ...], gap: Fraction, name: str | None, column: str = "") -> bool:
         """Return True if a difference could be published as a cell. ``name``: of the figure, None for the count; ``column``:
         that it adds up.
         """
         explained = self._explained(group, gap, name, column)
+        if name in self.slack and explained is not None and not explained.any():
+            return True  # nobody's contribution changed: the means were rounded
         rules = self.plan.rules
         two = next((one for one in self.plan.measures if column and one.name == name and one.two_values is not None), None)
         if two is not None and not self._two_are_safe(group, gap, two):
@@ -268,7 +286,9 @@ class _Judge:
             return None
         found = self._by_person(group, changes.found.rows if name is None else changes.found.sums[changes.sums.index(column)])
         grid = _grid(self.plan, name, column)
-        if (name is None or name.startswith(_SUM)) and int(found.sum()) * grid != gap:
+        if (name is None or name.startswith(_SUM)) and abs(int(found.sum()) * grid - gap) > self.slack.get(
+            name or "", Fraction(0)
+        ):
             return None
         return found
 

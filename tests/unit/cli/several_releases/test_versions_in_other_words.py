@@ -82,6 +82,40 @@ def test_a_difference_of_enough_persons_passes(desk, before, after) -> None:
         assert all(row["status"] == "shown" for row in csv.DictReader(file))
 
 
+def test_the_rounding_of_a_mean_of_many_is_nobodys_change(desk) -> None:
+    """A mean of thousands times its count is not their sum: what is off by that is not taken for a person who changed."""
+    many = [
+        (f"q{town}{i}", f"t{town}", f"c{town // 2}", (i * i + 7 * town) % 997) for town, i in product(range(3), range(2_500))
+    ]
+    state(desk, "1.csv", many)
+    state(desk, "2.csv", [*many, *[one for one in some(8, x=501) if one[1] != "t2"]])
+    assert run(desk, "1.csv", "town", SUM).code == 0
+    said = run(desk, "2.csv", "town", MEAN)
+    assert said.code == 0, said.out + said.err
+    state(desk, "3.csv", [*many, ONE])
+    said = run(desk, "3.csv", "town", SUM)
+    assert said.code == 1, said.out + said.err
+
+
+def test_two_pairs_of_columns_are_added_up_together(desk) -> None:
+    """By county and band, then by town and age: 999 is the difference of one cell once towns are added up to counties and ages to bands, and enough persons
+    changed in every other, so that no pair alone shows it.
+    """
+    columns = "\n      age: {role: quasi, type: category, domain: [y1, y2, z1]}\n      band: {role: quasi, type: category, domain: [y, z]}"
+    places = [(town, age) for town in range(3) for age in ("y1", "y2", "z1")]
+    stay = [(f"s{town}{age}{i}", town, age, 10 + 7 * i % 31) for town, age in places for i in range(20)]
+    new = [(f"n{town}{age}{i}", town, age, 30 + i) for town, age in places if town == 2 or age == "z1" for i in range(8)]
+    for source, people in (("1.csv", stay), ("2.csv", [*stay, *new, ("joined", 0, "y1", 999)])):
+        lines = "".join(f"{one},t{town},c{town // 2},{x},{age},{age[0]}\n" for one, town, age, x in people)
+        (desk.folder / source).write_text("id,town,county,x,age,band\n" + lines, encoding="utf-8")
+    for source, by, code in (("1.csv", "county, band", 0), ("2.csv", "town, age", 1)):
+        policy = HEAD.format(source=source, by=by, measures=SUM).replace("margins: true", "margins: false")
+        desk.policy(policy.replace("domain: [c0, c1]}", "domain: [c0, c1]}" + columns))
+        said = desk.run()
+        assert said.code == code, said.out + said.err
+    assert "A282" in said.err
+
+
 WEIGHTS = """apiVersion: privrelease/v1
 kind: ReleasePolicy
 id: weights
