@@ -33,7 +33,8 @@ class TableQuery:
     every row is one; ``largest``: how many of the largest contributions of a person to each sum are wanted; ``where``: only those rows.
     Rows that miss a key, or have one that is not listed, are left out, unless ``others`` gives them a place of their own after the keys.
     ``members``: further sides after those of the columns, each of two places: rows that are in, and rows that are not.
-    ``several``: what persons with more than one row have in each inner cell is wanted too.
+    ``several``: what persons with more than one row have in each inner cell is wanted too. ``recoded``: columns of ``by`` of which the keys are
+    other values, each made of those that the column holds, given by pairs of a value and its key.
     """
 
     by: tuple[str, ...]
@@ -46,6 +47,7 @@ class TableQuery:
     others: bool = False
     members: tuple[Membership, ...] = ()
     several: bool = False
+    recoded: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = ()
 
     @property
     def inner(self) -> tuple[int, ...]:

@@ -100,7 +100,10 @@ def audit_table(
     )
     if earlier is None or [(row.keys, row.over) for row in evidence.rows] != evidence.places:
         return audit
-    blind = tuple(UnreadableRelease(name, None, say("too_many_cells"), must=True) for name in evidence.unlinked)
+    blind = tuple(
+        UnreadableRelease(name, None, say("too_many_cells"), must=True)
+        for name in (*evidence.unlinked, *(name for name, found in evidence.together.items() if found is None))
+    )
     apart = tuple(UnreadableRelease(name, None, why, must=True) for name, why in evidence.apart)
     earlier = replace(earlier, unlooked=(*earlier.unlooked, *blind, *apart))
     beside = beside_tables(
@@ -115,6 +118,7 @@ def audit_table(
         evidence.complete,
         evidence.elsewhere,
         evidence.nested,
+        evidence.together,
     )
     return with_earlier(audit, beside, plan)
 

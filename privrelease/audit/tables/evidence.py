@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
 
-from privrelease.audit.comparison.earlier.nested_versions import nested_columns
+from privrelease.audit.comparison.earlier.nested_versions import NestedVersion, changes_by_coarser, nested_pairs
 from privrelease.audit.comparison.earlier.table_changes import Changes
 from privrelease.audit.tables.published_tables import others_out
 from privrelease.audit.tables.rows import TableRow, places_of, read_table, round_half_up
 from privrelease.audit.tables.table_recount import cells_of
+from privrelease.audit.tables.two_states import differences_together
 from privrelease.disclosure.tables.attack_assessment import Attack, weaknesses
 from privrelease.errors import InputError
 from privrelease.plan.tables.plan import joined, joint_source, public_columns, tables_of_same_rows
@@ -25,11 +26,10 @@ from privrelease.texts.sentences import every, listed, say
 from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from privrelease.audit.comparison.earlier.nested_versions import Nested
     from privrelease.audit.comparison.previous_release import EarlierRelease
     from privrelease.audit.tables.published_tables import TableOut
     from privrelease.disclosure.tables.attack_assessment import Weakness
@@ -70,7 +70,7 @@ class TableEvidence:
     ``outside``: rows that a domain left out of it. ``linked``:
     earlier releases that were looked at together with it; ``elsewhere``: those of them with another filter, whose cells with the same keys are of
     other persons; ``unlinked``: those of the same rows that have too many cells for that. ``changes``: what changed since others whose rows can still be read.
-    ``nested``: of tables of another state, which columns of one table determine one of the other.
+    ``nested``: of tables of another state, the columns of one table that determine one of the other, and what changed once they are added up.
     """
 
     plan: TablePlan
@@ -86,10 +86,12 @@ class TableEvidence:
     linked: tuple[str, ...] = ()
     elsewhere: tuple[str, ...] = ()
     unlinked: tuple[str, ...] = ()
-    nested: Mapping[str, tuple[Nested, ...]] = field(default_factory=dict)
+    nested: Mapping[str, tuple[NestedVersion, ...]] = field(default_factory=dict)
     apart: tuple[tuple[str, Said], ...] = ()
     """Tables whose figures say something of this one's that no judge adds up, and why."""
     changes: Mapping[str, Changes] = field(default_factory=dict)
+    together: Mapping[str, Said | None] = field(default_factory=dict)
+    """What this table and others of this state tell with those of an earlier one, by the name of its version; None where it is not known."""
     rows_of_one: int = 1
     source_rows: int | None = None
     outside: int = 0
@@ -225,11 +227,12 @@ def table_evidence(
             plan, [(one.id, one) for one in listed if one is not plan] + [(one.release.name, one.readings[0][0]) for one in out]
         ),
         nested={
-            one.release.name: tuple(nested_columns(plan, one.readings[0][0], public_columns((plan,)), fetch))
+            one.release.name: tuple(_nested(plan, one.readings[0][0], staged, engine, one.release))
             for one in out
             if all(one.release is not other for other, _, _ in others)
         },
         changes=_changes(plan, staged, engine, [one for one in earlier if one.kind == plan.kind and one.held]),
+        together=differences_together((plan, rows), [(other, printed) for _, other, printed in others], out, staged, engine),
     )
 
 
@@ -278,14 +281,35 @@ def _changes(plan: TablePlan, staged: Staged, engine: MeasuringEngine, earlier: 
     return found
 
 
-_Other: TypeAlias = "tuple[EarlierRelease, TablePlan, NDArray[np.bool_]]"
+def _nested(
+    plan: TablePlan, other: TablePlan, staged: Staged, engine: MeasuringEngine, earlier: EarlierRelease
+) -> Iterator[NestedVersion]:
+    """Yield how an earlier table of another state is compared by columns of which one determines the other."""
+    if {*plan.by} <= {*other.by} or {*other.by} <= {*plan.by}:
+        return
+    before = None
+    if earlier.state is not None:
+        try:
+            before = engine.stage(replace(joint_source((plan, other)), path=str(earlier.state), label=earlier.state.name))
+        except InputError:
+            before = None
+    now, then = (
+        None if state is None else lambda asked, state=state: cells_of(engine.contributions(state, asked), asked)
+        for state in (staged, before)
+    )
+    for pairs in nested_pairs(plan, other, public_columns((plan,)), now, then):
+        changes = None if before is None else changes_by_coarser(plan, other, pairs, staged, before, engine)
+        yield NestedVersion(pairs, changes)
+
+
+_Other: TypeAlias = "tuple[EarlierRelease, TablePlan, tuple[TableRow, ...]]"
 
 
 def _reading(out: TableOut, alone: Callable[[TablePlan], Linked]) -> _Other | None:
     """The plan of a published table, and what it suppresses; None where it is of other rows than those that are there now."""
     for other, rows in out.readings:
         if _is_of(other, rows, alone(other)):
-            return out.release, other, np.array([row.status != "shown" for row in rows], np.bool_)
+            return out.release, other, rows
     return None
 
 
@@ -294,7 +318,8 @@ def _by_plan(
 ) -> list[tuple[TablePlan, NDArray[np.bool_]]]:
     """Every table once, the audited one first, with the cells that no version of it prints."""
     found = [(plan, suppressed)]
-    for _, other, pattern in others:
+    for _, other, rows in others:
+        pattern = np.array([row.status != "shown" for row in rows], np.bool_)
         place = next((i for i, (one, _) in enumerate(found) if one == other), None)
         if place is None:
             found.append((other, pattern))

@@ -19,7 +19,7 @@ import numpy as np
 
 from privrelease.audit.checks.aggregate_checks import cells_of_file, number_text
 from privrelease.audit.comparison.combine import across_kinds, compared, earlier_check, named, set_aside, together
-from privrelease.audit.comparison.earlier.nested_versions import added_up, in_coarser_keys, with_coarser
+from privrelease.audit.comparison.earlier.nested_versions import added_up, in_coarser_keys, used_pairs, with_coarser
 from privrelease.audit.comparison.earlier.table_changes import small_differences
 from privrelease.audit.document.visibility import count
 from privrelease.disclosure.tables.attack_assessment import weaknesses
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from privrelease.audit.comparison.combine import PreviousReleaseFindings
-    from privrelease.audit.comparison.earlier.nested_versions import Nested
+    from privrelease.audit.comparison.earlier.nested_versions import NestedVersion
     from privrelease.audit.comparison.earlier.rows_and_table import TableVerdict
     from privrelease.audit.comparison.earlier.table_changes import Changes
     from privrelease.audit.comparison.previous_release import EarlierRelease, EarlierReleases
@@ -92,7 +92,8 @@ def beside_tables(
     rows: Sequence[tuple[EarlierRelease, TableVerdict]] = (),
     complete: Collection[str] = (),
     elsewhere: Collection[str] = (),
-    nested: Mapping[str, Sequence[Nested]] | None = None,
+    nested: Mapping[str, Sequence[NestedVersion]] | None = None,
+    with_others: Mapping[str, Said | None] | None = None,
 ) -> PreviousReleaseFindings:
     """Compare a table with every earlier one.
 
@@ -102,7 +103,8 @@ def beside_tables(
     were judged as cells that no table prints. ``changes``: what changed since the earlier tables whose rows can still be read,
     by their names. ``rows``: earlier releases of rows, and what each gives back. ``complete``: columns added up of which no row lacks a value.
     ``elsewhere``: those ``linked`` whose cells are of other persons than those with the same keys here, and that nothing more can be asked of.
-    ``nested``: of those that are of another state, which columns of one table determine one of the other.
+    ``nested``: of those that are of another state, the columns of one table that determine one of the other, and the changes once they are added up.
+    ``with_others``: by the name of an earlier version, which differences are unsafe that follow with other tables of both states.
     """
     known = changes or {}
     apart = [one for one, _ in rows]
@@ -117,6 +119,7 @@ def beside_tables(
             complete,
             linked=one.name in linked,
             nested=(nested or {}).get(one.name, ()),
+            with_others=(with_others or {}).get(one.name),
         )
         for one in earlier.releases
         if one not in apart
@@ -150,7 +153,8 @@ def _compared(
     complete: Collection[str],
     *,
     linked: bool,
-    nested: Sequence[Nested] = (),
+    nested: Sequence[NestedVersion] = (),
+    with_others: Said | None = None,
 ) -> _Found:
     aside = set_aside(one, "table")
     if aside is not None:
@@ -173,10 +177,9 @@ def _compared(
         if figure is not None and known[cell].get(name) is not None
     ]
     differ = _few(plan, both) if linked else small_differences(plan, printed, by, before, changes, complete)
-    differ_words = [_words(plan, group) for group in differ]
-    for some in () if linked else (*((one_of,) for one_of in nested), *([nested] if len(nested) > 1 else [])):
-        more = _nested_differences(plan, printed, by, before, changes, complete, some)
-        differ_words += [words for words in more if words not in differ_words]
+    differ_words = {_words(plan, group): None for group in differ}
+    for version in () if linked else nested:
+        differ_words |= dict.fromkeys(_nested_differences(plan, printed, by, before, complete, version))
     if not any(known.values()) and linked:
         return _Found(compared(one, "combined", say("one_state")))
     if not any(known.values()) and not differ_words and not set(plan.by) & set(by):
@@ -186,9 +189,10 @@ def _compared(
     given = tuple(given_back(plan, list(printed), known, judged, suppressed)) if agree else ()
     faults: tuple[Said, ...] = ()
     if differ_words:
-        unsafe = say("difference_unsafe", name=one.name, cells=named(differ_words))
+        unsafe = say("difference_unsafe", name=one.name, cells=named([*differ_words]))
         whose = [] if changes is not None else [say("difference_rows_gone")]
         faults = (every((unsafe, *whose)) or unsafe,)
+    faults += () if with_others is None else (with_others,)
     rest = say("cells_only_there", name=one.name)
     remaining = () if linked else (rest,)
     beside = compared(one, "combined", say("one_state") if agree else say("another_state")).model_copy(
@@ -202,20 +206,17 @@ def _nested_differences(
     printed: PrintedCells,
     by: Sequence[str],
     before: PrintedCells,
-    changes: Changes | None,
     complete: Collection[str],
-    nested: Sequence[Nested],
+    version: NestedVersion,
 ) -> list[Said]:
     """Say which differences are unsafe once the tables by the finer columns are added up to the coarser ones."""
-    for one in nested:
-        if one.finer not in (plan.by if one.ours else by) or one.coarser in (plan.by if one.ours else by):
-            continue  # added up already, to another coarser column
+    for one in used_pairs(version.pairs, plan.by, tuple(by)):
         if one.ours:
             keys = tuple(dict.fromkeys(key for cell in before for column, key in cell if column == one.coarser))
-            plan, printed, changes = in_coarser_keys(plan, printed, changes, one, keys)
+            plan, printed = in_coarser_keys(plan, printed, one, keys)
         else:
             by, before = with_coarser(by, one), added_up(before, one)
-    return [_words(plan, group) for group in small_differences(plan, printed, by, before, changes, complete)]
+    return [_words(plan, group) for group in small_differences(plan, printed, by, before, version.changes, complete)]
 
 
 def _known(

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from privrelease.disclosure.tables.dependencies import excluded_memberships
 from privrelease.relational.filters import columns_of
+from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from privrelease.disclosure.tables.dependencies import Dependency
     from privrelease.relational.tables import TableQuery
 
-__all__ = ["AbsentCells", "LinkedCell"]
+__all__ = ["AbsentCells", "LinkedCell", "NumberedCells"]
 
 #: A cell by its keys and memberships: the name of a side and a place along it.
 LinkedCell: TypeAlias = frozenset[tuple[str, int]]
@@ -86,3 +87,22 @@ class AbsentCells:
             return True
         parts = ((frozenset(one for one in cell if one[0] in names), some) for names, some in self._impossible.items())
         return any(part in some for part, some in parts)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class NumberedCells:
+    """Which cell has which number. ``trivial``: memberships of every row, which no cell names."""
+
+    numbers: Mapping[LinkedCell, int]
+    empty: AbsentCells
+    trivial: frozenset[str]
+
+    def find(self, cell: LinkedCell) -> int | None:
+        """Return the number of a cell that may name trivial memberships too; None where no table has such a cell."""
+        return self.numbers.get(frozenset(side for side in cell if side[0] not in self.trivial))
+
+    def is_empty(self, cell: LinkedCell) -> bool:
+        """Return True if everybody is taken to know that there are no rows of a cell."""
+        if any(name in self.trivial and place == 1 for name, place in cell):
+            return True
+        return self.empty.has_no_number(cell) or self.empty.is_absent(cell) or self.empty.is_granted(cell)

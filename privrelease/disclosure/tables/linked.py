@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from privrelease.disclosure.tables.absent_cells import AbsentCells, LinkedCell
+from privrelease.disclosure.tables.absent_cells import AbsentCells, LinkedCell, NumberedCells
 from privrelease.disclosure.tables.acyclicity import MOST_TOGETHER, is_tree
 from privrelease.disclosure.tables.dependencies import (
     MOST_NESTED,
@@ -67,7 +67,7 @@ class LinkedCells:
 @dataclass(frozen=True, eq=False, slots=True)
 class Linked:
     """Tables together, what is in every cell (the sums of the columns ``names``), and for each table the numbers of its own cells in the order
-    of its box. ``dependencies``: columns that the rows show to be determined by others.
+    of its box. ``dependencies``: columns that the rows show to be determined by others. ``numbered``: what each number is of; None of a single table.
     """
 
     table: ProtectedTable
@@ -75,6 +75,7 @@ class Linked:
     cells: TableCells
     names: tuple[str, ...]
     dependencies: tuple[Dependency, ...] = ()
+    numbered: NumberedCells | None = None
 
     def hidden(self, patterns: Sequence[NDArray[np.bool_] | None]) -> NDArray[np.bool_]:
         """Return the cells that no table prints, given what each suppresses; a table of None prints nothing yet."""
@@ -178,7 +179,9 @@ class _Linking:
                 found.impossible[number] = True
         granted = np.array([self.empty.is_granted(cell) for cell in self.numbers], np.bool_)
         found = replace(found, granted=granted if granted.any() else None)
-        return Linked(found, places, cells, self.names, tuple(self.dependencies))
+        trivial = frozenset(name for name in map(repr, members) if self._is_trivial(name))
+        numbered = NumberedCells(self.numbers, self.empty, trivial)
+        return Linked(found, places, cells, self.names, tuple(self.dependencies), numbered)
 
     def _look_for_dependencies(self, members: Sequence[Membership]) -> None:
         """Find which columns determine others, or the rows of a table. Cells that no table could print and that are known to be empty get no number."""

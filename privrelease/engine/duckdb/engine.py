@@ -186,12 +186,14 @@ class DuckDBEngine(AuditQueries, ExpectationQueries, AcrossQueries, AssignmentQu
 
         return table_audit.contributions(self._connection, self._staged[staged.handle], asked)
 
-    def changed_contributions(self, now: Staged, before: Staged, asked: TableQuery) -> Contributions:
+    def changed_contributions(
+        self, now: Staged, before: Staged, asked: TableQuery, earlier: TableQuery | None = None
+    ) -> Contributions:
         """Return what each person adds to each cell of a table now more than before."""
         from privrelease.engine.duckdb.auditing import tables as table_audit
 
         staged = self._staged[now.handle], self._staged[before.handle]
-        return table_audit.changed_contributions(self._connection, *staged, asked)
+        return table_audit.changed_contributions(self._connection, *staged, asked, earlier)
 
     def open_release(self, sink: Sink, columns: Sequence[Column], *, marked: bool = False) -> ReleasedFile:
         """Open a released file for measuring."""

@@ -261,8 +261,12 @@ class MeasuringEngine(Engine, AcrossEngine, AssignmentEngine, BesideEngine, Iden
         """Return what each person adds to each inner cell of a table."""
         ...
 
-    def changed_contributions(self, now: Staged, before: Staged, asked: TableQuery) -> Contributions:
-        """Return what each person adds to each inner cell of a table now more than before, signed."""
+    def changed_contributions(
+        self, now: Staged, before: Staged, asked: TableQuery, earlier: TableQuery | None = None
+    ) -> Contributions:
+        """Return what each person adds to each inner cell of a table now more than before, signed. ``earlier``: the query of the state before, of
+        the same cells and figures, where it reads them from other columns.
+        """
         ...
 
     def household_counts(

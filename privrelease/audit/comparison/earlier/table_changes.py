@@ -297,7 +297,7 @@ class _Judge:
         assert self.changes is not None  # the caller has looked
         changes = self.changes
         inside = np.zeros(len(changes.found.cells), np.bool_)
-        places = np.unravel_index(changes.found.cells, tuple(map(len, changes.keys)))
+        places = np.unravel_index(changes.found.cells, tuple(map(len, changes.keys))) if changes.by else ()
         for cell in group:
             mine = np.ones(len(inside), np.bool_)
             for key_name, key in cell:

@@ -107,13 +107,15 @@ def _alike(entries: exp.Select, keys: Sequence[str], figures: Sequence[str], *, 
     )
 
 
-def changed_contributions(connection: Connection, now: StagedTable, before: StagedTable, asked: TableQuery) -> Contributions:
+def changed_contributions(
+    connection: Connection, now: StagedTable, before: StagedTable, asked: TableQuery, earlier: TableQuery | None = None
+) -> Contributions:
     """Return what each person adds to each inner cell now more than before, where that is not nothing. Where every row is a person, rows that
-    are in both states cancel out.
+    are in both states cancel out. ``earlier``: what is asked of the state before, if it is not the same.
     """
     sums = range(len(asked.sums))
-    keys = [f"k{i}" for i in range(len(asked.by))]
-    both = exp.union(_signed(now, asked, 1), _signed(before, asked, -1), distinct=False).subquery("both")
+    keys, outside = [f"k{i}" for i in range(len(asked.by))], [f"m{i}" for i in range(len(asked.members))]
+    both = exp.union(_signed(now, asked, 1), _signed(before, earlier or asked, -1), distinct=False).subquery("both")
 
     def total(name: str) -> exp.Expr:
         signed = exp.Mul(this=sql.column("s"), expression=sql.column(name))
@@ -121,7 +123,7 @@ def changed_contributions(connection: Connection, now: StagedTable, before: Stag
 
     rows = sql.aliased(sql.cast(exp.Sum(this=sql.column("s")), "BIGINT"), "n")
     values = [*(f"x{i}" for i in sums), *(f"v{i}" for i in sums)]
-    named = [sql.column(name) for name in (*keys, *(("u",) if asked.unit else tuple(values)))]
+    named = [sql.column(name) for name in (*keys, *outside, *(("u",) if asked.unit else tuple(values)))]
     figures = [rows, *(total(name) for name in values)] if asked.unit else [rows]
     who = [sql.column("u")] if asked.unit else [sql.column(name) for name in values] or [sql.integer(1)]
     ordered = exp.Order(expressions=[exp.Ordered(this=one.copy()) for one in who])
@@ -130,7 +132,8 @@ def changed_contributions(connection: Connection, now: StagedTable, before: Stag
     query = exp.select(*(one.copy() for one in named), rank, *figures).from_(both, copy=False)
     block = connection.arrow(query.group_by(*groups) if groups else query)
     places = [_places(block.column(name), listed, others=False) for name, listed in zip(keys, asked.keys, strict=True)]
-    inside = np.logical_and.reduce([place >= 0 for place in places])
+    places += [np.asarray(block.column(name).cast("int64")) for name in outside]
+    inside = np.logical_and.reduce([np.ones(block.num_rows, np.bool_), *(place >= 0 for place in places)])
 
     def column(name: str) -> NDArray[np.int64]:
         return np.asarray(block.column(name).cast("int64"))
@@ -151,7 +154,9 @@ def changed_contributions(connection: Connection, now: StagedTable, before: Stag
 def _signed(table: StagedTable, asked: TableQuery, sign: int) -> exp.Select:
     """The rows of one state: keys, person, sign, and the summands in whole steps."""
     steps = [_steps(table, name) for name in asked.sums]
-    named = [sql.aliased(_text(table, name), f"k{i}") for i, name in enumerate(asked.by)]
+    recoded = dict(asked.recoded)
+    named = [sql.aliased(_recoded(table, name, recoded.get(name)), f"k{i}") for i, name in enumerate(asked.by)]
+    named += [sql.aliased(_outside(table, member), f"m{i}") for i, member in enumerate(asked.members)]
     if asked.unit is not None:
         named.append(sql.aliased(_text(table, asked.unit), "u"))
     named.append(sql.aliased(sql.integer(sign), "s"))
@@ -165,6 +170,19 @@ def _signed(table: StagedTable, asked: TableQuery, sign: int) -> exp.Select:
 
 def _text(table: StagedTable, name: str) -> exp.Expr:
     return sql.cast(sql.column(f"c{table.ordinal(name)}"), "VARCHAR")
+
+
+def _recoded(table: StagedTable, name: str, pairs: Sequence[tuple[str, str]] | None) -> exp.Expr:
+    """A key as text, or the one that it is recoded to; NULL for one without."""
+    cell = _text(table, name)
+    if pairs is None:
+        return cell
+    if not pairs:
+        return sql.cast(exp.null(), "VARCHAR")
+    values: dict[str, list[str]] = {}
+    for value, key in pairs:
+        values.setdefault(key, []).append(value)
+    return sql.when(*((sql.one_of(cell.copy(), held), sql.text(key)) for key, held in values.items()))
 
 
 def _listed(table: StagedTable, name: str, keys: Sequence[str] | None) -> exp.Expr:
