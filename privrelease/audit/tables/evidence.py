@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 import numpy as np
 
 from privrelease.audit.comparison.earlier.nested_versions import NestedVersion, changes_by_coarser, nested_pairs
-from privrelease.audit.comparison.earlier.table_changes import Changes
 from privrelease.audit.tables.published_tables import others_out
 from privrelease.audit.tables.rows import TableRow, places_of, read_table, round_half_up
 from privrelease.audit.tables.table_recount import cells_of
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from privrelease.audit.comparison.earlier.table_changes import Changes
     from privrelease.audit.comparison.previous_release import EarlierRelease
     from privrelease.audit.tables.published_tables import TableOut
     from privrelease.disclosure.tables.attack_assessment import Weakness
@@ -231,7 +231,13 @@ def table_evidence(
             for one in out
             if all(one.release is not other for other, _, _ in others)
         },
-        changes=_changes(plan, staged, engine, [one for one in earlier if one.kind == plan.kind and one.held]),
+        changes=_changes(
+            plan,
+            staged,
+            engine,
+            [one for one in earlier if one.kind == plan.kind and one.held],
+            {one.release.name: one.readings[0][0] for one in out},
+        ),
         together=differences_together((plan, rows), [(other, printed) for _, other, printed in others], out, staged, engine),
     )
 
@@ -266,19 +272,29 @@ def _unnamed(plan: TablePlan, staged: Staged, engine: MeasuringEngine) -> tuple[
     return tuple(name for name, found in sizes.items() if (found > 1).any())
 
 
-def _changes(plan: TablePlan, staged: Staged, engine: MeasuringEngine, earlier: Sequence[EarlierRelease]) -> dict[str, Changes]:
-    """Return the changes since each earlier table with an unchanged source; one that cannot be read as this one is skipped."""
+def _changes(
+    plan: TablePlan, staged: Staged, engine: MeasuringEngine, earlier: Sequence[EarlierRelease], plans: Mapping[str, TablePlan]
+) -> dict[str, Changes]:
+    """Return the changes since each earlier table with an unchanged source; one that cannot be read as this one is skipped. ``plans``: by the name of a
+    release, what its table is of, where that is known.
+    """
     found = {}
     for one in earlier:
-        if one.state is None:
-            continue
-        try:
-            before = engine.stage(replace(plan.source, path=str(one.state), label=one.state.name))
-        except InputError:
-            continue
-        asked = plan.query
-        found[one.name] = Changes(engine.changed_contributions(staged, before, asked), plan.by, plan.keys, asked.sums)
+        other = plans.get(one.name, plan)
+        before = _state(one, (plan, other), engine)
+        if before is not None:
+            found[one.name] = changes_by_coarser(plan, other, (), staged, before, engine)
     return found
+
+
+def _state(earlier: EarlierRelease, tables: tuple[TablePlan, ...], engine: MeasuringEngine) -> Staged | None:
+    """Read the rows that an earlier table was made of; None where they are gone, or are no such rows."""
+    if earlier.state is None:
+        return None
+    try:
+        return engine.stage(replace(joint_source(tables), path=str(earlier.state), label=earlier.state.name))
+    except InputError:
+        return None
 
 
 def _nested(
@@ -287,12 +303,7 @@ def _nested(
     """Yield how an earlier table of another state is compared by columns of which one determines the other."""
     if {*plan.by} <= {*other.by} or {*other.by} <= {*plan.by}:
         return
-    before = None
-    if earlier.state is not None:
-        try:
-            before = engine.stage(replace(joint_source((plan, other)), path=str(earlier.state), label=earlier.state.name))
-        except InputError:
-            before = None
+    before = _state(earlier, (plan, other), engine)
     now, then = (
         None if state is None else lambda asked, state=state: cells_of(engine.contributions(state, asked), asked)
         for state in (staged, before)

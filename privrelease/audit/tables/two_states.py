@@ -48,39 +48,36 @@ Printed = tuple["TablePlan", "tuple[TableRow, ...]"]
 def differences_together(
     own: Printed, others: Sequence[Printed], out: Sequence[TableOut], staged: Staged, engine: MeasuringEngine
 ) -> dict[str, Said | None]:
-    """Return what follows, by the name of an earlier version of a table: the differences that break a rule, or None where the tables have too many
-    cells together to tell. ``own``: the table that is audited; ``others``: those of the same state; ``out``: all that are out.
+    """Return what follows with the tables of each earlier state, by the name of one of them: the differences that break a rule, or None where they have too
+    many cells together to tell. ``own``: the table that is audited; ``others``: those of the same state; ``out``: all that are out.
     """
     found: dict[str, Said | None] = {}
     for releases in _states(out):
-        versions = [(one, *reading) for one, reading in releases if _same_cells(reading[0], own[0])]
-        if not versions:
-            continue
         tables = [own[0]]
-        for other, _ in others:
-            if not any(_same_cells(other, one) for one in tables) and any(_same_cells(other, one[0]) for _, one in releases):
+        for other, _ in (*others, *(reading for _, reading in releases)):
+            if not any(_same_cells(other, one) for one in tables):
                 tables.append(other)
         if len(tables) > 1:
-            name = versions[0][0].name
-            pair = _Pair(tables, versions[0][0], staged, engine)
+            first = next((one for one, reading in releases if _same_cells(reading[0], own[0])), releases[0][0])
+            pair = _Pair(tables, first, staged, engine)
             try:
                 unsafe = pair.unsafe([own, *others], [reading for _, reading in releases])
             except InputError:
-                found[name] = None
+                found[first.name] = None
                 continue
             if unsafe:
-                found[name] = say("difference_together", name=name, cells=pair.words(unsafe))
+                found[first.name] = say("difference_together", name=first.name, cells=pair.words(unsafe))
     return found
 
 
 def _states(out: Sequence[TableOut]) -> Iterator[list[tuple[EarlierRelease, Printed]]]:
-    """Yield what is out of each state of the data: every release that recipients hold, with each plan that its file fits."""
+    """Yield what is out of each state of the data: every release that recipients hold, with the plan that its file fits."""
     found: dict[tuple[str, ...], list[tuple[EarlierRelease, Printed]]] = {}
     for one in out:
         inputs = one.release.inputs
         state = tuple(each.hmac_sha256 for each in inputs if each.label == inputs[0].label)
         if state and one.release.held:
-            found.setdefault(state, []).extend((one.release, reading) for reading in one.readings)
+            found.setdefault(state, []).append((one.release, one.readings[0]))
     yield from found.values()
 
 
@@ -166,7 +163,7 @@ class _Pair:
             return []
         after = self._linked(self.staged)
         states = (after if self.before is None else self._linked(self.before), after)
-        found: dict[frozenset[LinkedCell], Combination] = {}
+        found: dict[bytes | frozenset[LinkedCell], Combination] = {}
         proved: dict[frozenset[LinkedCell], float] = {}
         for column in ("", *self.query.sums):
             first, second = (self._printed(one, column, some) for one, some in zip(states, (before, now), strict=True))
@@ -176,8 +173,10 @@ class _Pair:
                 cells = frozenset(combination)
                 if not column:
                     proved[cells] = gap
-                if cells not in found and not self._is_safe(combination, column, gap, proved.get(cells, 0.0), changes):
-                    found[cells] = combination
+                if not self._is_safe(combination, column, gap, proved.get(cells, 0.0), changes):
+                    same = cells if changes is None else changes.of(combination, changes.found.rows).tobytes()
+                    if same not in found or _sides(combination) < _sides(found[same]):
+                        found[same] = combination
         return list(found.values())
 
     def _changes(self, before: Staged) -> _Changes:
@@ -244,6 +243,10 @@ class _Pair:
             if name in places
         ]
         return listed(words or [say("total")], "slash")
+
+
+def _sides(combination: Combination) -> int:
+    return sum(map(len, combination))
 
 
 _NAMED = 3
