@@ -182,7 +182,7 @@ def _compared(
         differ_words |= dict.fromkeys(_nested_differences(plan, printed, by, before, complete, version))
     if not any(known.values()) and linked:
         return _Found(compared(one, "combined", say("one_state")))
-    if not any(known.values()) and not differ_words and not set(plan.by) & set(by):
+    if not any(known.values()) and not differ_words and with_others is None and not set(plan.by) & set(by):
         why = say("no_common_cell", name=one.name)
         return _Found(compared(one, "nothing_shared"), remaining=(why,))
     agree = all(ours == theirs for _, _, ours, theirs in both)
