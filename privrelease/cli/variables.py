@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import time
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -15,7 +16,15 @@ if TYPE_CHECKING:
 
     from typer.core import TyperCommand, TyperGroup, TyperOption
 
-__all__ = ["NEVER", "SHARED", "name_variables", "options_of", "variables_without_option", "with_variables"]
+__all__ = [
+    "NEVER",
+    "SHARED",
+    "name_variables",
+    "options_of",
+    "unreadable_variable",
+    "variables_without_option",
+    "with_variables",
+]
 
 PREFIX: Final = "PRIVRELEASE"
 
@@ -119,6 +128,30 @@ def variables_without_option(group: TyperGroup, arguments: Sequence[str]) -> str
         else:  # whoever set it counts on what the option does
             hint = f"no variable sets {flag_of(option)}, so that none weakens a run: give it on the command line; unset it"
         return f"C172 {name} sets no option of {verb}\nhint: {hint}"
+    return ""
+
+
+#: Seconds since 1970; numpy reads it when it is loaded, and loading fails where it is no such number.
+_EPOCH: Final = "SOURCE_DATE_EPOCH"
+
+
+def unreadable_variable(group: TyperGroup, arguments: Sequence[str]) -> str:
+    """Return the refusal (C173) of a variable that this call reads and whose value it cannot read, empty where there is none."""
+    epoch = os.environ.get(_EPOCH)
+    if epoch is not None:
+        try:
+            time.gmtime(int(epoch))
+        except (ValueError, OverflowError, OSError):
+            return f"C173 {_EPOCH} is not a number of seconds since 1970\nhint: write a whole number, or unset it"
+    options = options_of(group)
+    verb = _verb_of([named for named, _ in options], arguments)
+    for name in sorted({str(option.envvar) for named, option in options if named == verb and option.envvar}):
+        try:
+            os.environ.get(name, "").encode("utf-8")
+        except UnicodeEncodeError:
+            return (
+                f"C173 {name} is not UTF-8\nhint: write it in UTF-8, and rename the folder or file that it names, or unset it"
+            )
     return ""
 
 
