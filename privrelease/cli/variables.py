@@ -21,7 +21,7 @@ __all__ = [
     "SHARED",
     "name_variables",
     "options_of",
-    "unreadable_variable",
+    "unreadable",
     "variables_without_option",
     "with_variables",
 ]
@@ -133,10 +133,15 @@ def variables_without_option(group: TyperGroup, arguments: Sequence[str]) -> str
 
 #: Seconds since 1970; numpy reads it when it is loaded, and loading fails where it is no such number.
 _EPOCH: Final = "SOURCE_DATE_EPOCH"
+#: How Python keeps a byte that is not UTF-8.
+_SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 
-def unreadable_variable(group: TyperGroup, arguments: Sequence[str]) -> str:
-    """Return the refusal (C173) of a variable that this call reads and whose value it cannot read, empty where there is none."""
+def unreadable(group: TyperGroup, arguments: Sequence[str]) -> str:
+    """Return the refusal (C173) of a variable or an argument that this call takes and cannot read, empty where there is none.
+
+    What is not UTF-8 can be written neither into a record nor into a report, and the engine opens no file of such a name.
+    """
     epoch = os.environ.get(_EPOCH)
     if epoch is not None:
         try:
@@ -145,13 +150,11 @@ def unreadable_variable(group: TyperGroup, arguments: Sequence[str]) -> str:
             return f"C173 {_EPOCH} is not a number of seconds since 1970\nhint: write a whole number, or unset it"
     options = options_of(group)
     verb = _verb_of([named for named, _ in options], arguments)
-    for name in sorted({str(option.envvar) for named, option in options if named == verb and option.envvar}):
-        try:
-            os.environ.get(name, "").encode("utf-8")
-        except UnicodeEncodeError:
-            return (
-                f"C173 {name} is not UTF-8\nhint: write it in UTF-8, and rename the folder or file that it names, or unset it"
-            )
+    names = sorted({str(option.envvar) for named, option in options if named == verb and option.envvar})
+    given = [(f"argument {number}", one) for number, one in enumerate(arguments, 1)]
+    for name, value in (*given, *((name, os.environ.get(name, "")) for name in names)):
+        if _SURROGATE.search(value):
+            return f"C173 {name} is not UTF-8\nhint: write it in UTF-8, and rename the file or folder that it names"
     return ""
 
 

@@ -117,6 +117,21 @@ def test_a_variable_that_is_not_utf8_is_named(desk, monkeypatch):
     assert desk("fmt", "policy.yaml", "--check").code != 70
 
 
+@pytest.mark.parametrize(
+    ("words", "place"),
+    [
+        (("run", "p\udcff.yaml"), 2),
+        (("run", "policy.yaml", "--state", "st\udcff"), 4),
+        (("withdraw", "policy.yaml", "r", "--reason=a\udcffb"), 4),
+    ],
+)
+def test_an_argument_that_is_not_utf8_is_refused_before_any_work(desk, words, place):
+    said = desk(*words)
+    assert said.code == 2
+    assert said.err.startswith(f"C173 argument {place} is not UTF-8\nhint: ")
+    assert not (desk.folder / ".privrelease").exists()
+
+
 def test_a_run_uses_variables_and_nothing_that_weakens_it_comes_from_one(desk, monkeypatch):
     desk.policy(POLICY + "environments: {strict: {threats: {t: {highest_risk: 0.1}}}}\n")
     monkeypatch.setenv("PRIVRELEASE_STATE", str(desk.folder / "kept"))
