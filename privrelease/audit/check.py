@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 __all__ = [
     "NOT_MADE_HINT",
     "POLICY_CHECK",
+    "SOURCE_CHECK_HINT",
     "Check",
     "CheckOutcome",
     "Need",
@@ -46,6 +47,9 @@ __all__ = [
     "warned",
 ]
 
+#: Codes of the titles of checks that a policy writes on its source.
+_ON_SOURCE: Final = frozenset({"sentence.on_source", "sentence.on_source_alone"})
+SOURCE_CHECK_HINT: Final = "correct the source until it holds, since no change of the release can; where someone can answer for it, a waiver lets one check of one release pass until a day"
 #: Of a check of the policy, or of the limit of an attack, that could not be made.
 NOT_MADE_HINT: Final = "hand over what it lacks, or have a person decide without it"
 
@@ -122,7 +126,8 @@ class Check(Generic[Evidence_]):
         they compare with was not handed over, or another check says what is wrong.
         """
         if result.outcome is not Outcome.NOT_EVALUATED:
-            return self.hint
+            on_source = result.title_coded is not None and result.title_coded.code in _ON_SOURCE
+            return SOURCE_CHECK_HINT if on_source else self.hint
         if self.unmade is not None:
             return self.unmade[1]
         return NOT_MADE_HINT if result.vacuous else None

@@ -26,7 +26,7 @@ import typer
 from privrelease import __version__
 from privrelease.cli.console import Console
 from privrelease.cli.exit import INTERRUPTED, MEANINGS, Ending, ending_of, gone
-from privrelease.cli.variables import name_variables, variables_without_option, with_variables
+from privrelease.cli.variables import name_variables, unreadable, variables_without_option, with_variables
 from privrelease.cli.verbs import forecasts as forecast_verbs
 from privrelease.cli.verbs import policy as policy_verbs
 from privrelease.cli.verbs import publications as publication_verbs
@@ -280,6 +280,8 @@ def _called(arguments: list[str]) -> Ending | None:
     command = _command_for(arguments[0] if arguments else "")
     if said := variables_without_option(command, arguments):
         return Ending(2, "a variable sets no option", said)
+    if arguments and not _HELP & {*arguments} and (said := unreadable(command, arguments)):
+        return Ending(2, "a variable or an argument cannot be read", said)
     return _ran(command, arguments)
 
 

@@ -13,14 +13,14 @@ import stat
 from contextlib import suppress
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from privrelease.errors import InputError, UsageError
 from privrelease.release.files import flush_folder, os_errors
 from privrelease.value_classes import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from privrelease.plan.model import Plan
     from privrelease.policy.language.models import Policy
@@ -142,9 +142,9 @@ class Writer:
 
     def _check(self, target: Path) -> None:
         place = _place(target)
-        for kept in self.kept:
-            if _is(place, kept.path):
-                raise _stays(target, kept.what)
+        matched = [kept for kept in self.kept if _is(place, kept.path)]
+        if matched:
+            raise _stays(target, _what(place, matched))
         if any(_is_state_folder(folder) for folder in place.parents):
             raise _stays(target, "inside a state folder")
         if not place.parent.is_dir():
@@ -157,7 +157,7 @@ class Writer:
         except FileNotFoundError:
             return
         if stat.S_ISLNK(found.st_mode):
-            raise _stays(target, "a symbolic link, as outputs of releases are")
+            raise _stays(target, _LINK)
         if not stat.S_ISREG(found.st_mode):
             raise _stays(target, "no regular file")
         if _is_policy(place):
@@ -196,6 +196,20 @@ def _put(draft: Path, place: Path, target: Path) -> None:
         if os.path.lexists(place):
             raise _taken(target) from None
         draft.rename(place)
+
+
+_LINK: Final = "a symbolic link, as outputs of releases are"
+
+
+def _what(place: Path, matched: Sequence[Kept]) -> str:
+    """Say what a place is: by its own name where that is kept, else what it leads to or lies in."""
+    named = next((kept.what for kept in matched if _place(kept.path) == place), None)
+    if named is not None:
+        return named
+    if place.is_symlink():
+        return _LINK
+    around = next((kept.what for kept in matched if kept.path.resolve() in place.parents), None)
+    return matched[0].what if around is None else f"in {around}"
 
 
 def _is(place: Path, kept: Path) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import time
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -15,7 +16,15 @@ if TYPE_CHECKING:
 
     from typer.core import TyperCommand, TyperGroup, TyperOption
 
-__all__ = ["NEVER", "SHARED", "name_variables", "options_of", "variables_without_option", "with_variables"]
+__all__ = [
+    "NEVER",
+    "SHARED",
+    "name_variables",
+    "options_of",
+    "unreadable",
+    "variables_without_option",
+    "with_variables",
+]
 
 PREFIX: Final = "PRIVRELEASE"
 
@@ -119,6 +128,33 @@ def variables_without_option(group: TyperGroup, arguments: Sequence[str]) -> str
         else:  # whoever set it counts on what the option does
             hint = f"no variable sets {flag_of(option)}, so that none weakens a run: give it on the command line; unset it"
         return f"C172 {name} sets no option of {verb}\nhint: {hint}"
+    return ""
+
+
+#: Seconds since 1970; numpy reads it when it is loaded, and loading fails where it is no such number.
+_EPOCH: Final = "SOURCE_DATE_EPOCH"
+#: How Python keeps a byte that is not UTF-8.
+_SURROGATE: Final = re.compile("[\ud800-\udfff]")
+
+
+def unreadable(group: TyperGroup, arguments: Sequence[str]) -> str:
+    """Return the refusal (C173) of a variable or an argument that this call takes and cannot read, empty where there is none.
+
+    What is not UTF-8 can be written neither into a record nor into a report, and the engine opens no file of such a name.
+    """
+    epoch = os.environ.get(_EPOCH)
+    if epoch is not None:
+        try:
+            time.gmtime(int(epoch))
+        except (ValueError, OverflowError, OSError):
+            return f"C173 {_EPOCH} is not a number of seconds since 1970\nhint: write a whole number, or unset it"
+    options = options_of(group)
+    verb = _verb_of([named for named, _ in options], arguments)
+    names = sorted({str(option.envvar) for named, option in options if named == verb and option.envvar})
+    given = [(f"argument {number}", one) for number, one in enumerate(arguments, 1)]
+    for name, value in (*given, *((name, os.environ.get(name, "")) for name in names)):
+        if _SURROGATE.search(value):
+            return f"C173 {name} is not UTF-8\nhint: write it in UTF-8, and rename the file or folder that it names"
     return ""
 
 

@@ -5,6 +5,7 @@ Makes nothing, and spends nothing.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -18,13 +19,13 @@ if TYPE_CHECKING:
     from privrelease.engine.protocol.base import Staged
     from privrelease.pipeline.world import World
     from privrelease.plan.model import Plan
-    from privrelease.relational.schema import TableSource
+    from privrelease.relational.schema import Column, TableSource
 
 __all__ = ["data_faults"]
 
 
 def data_faults(planned: Plan, world: World, declared: Sequence[TableSource] = ()) -> tuple[Finding, ...]:
-    """Read what every release reads, then the datasets of ``declared`` that none does, and return each fault and warning once, in the order of the releases: misfits with file, line and column, never a cell.
+    """Read what every release reads, then the columns of ``declared`` that none does, and return each fault and warning once, in the order of the releases: misfits with file, line and column, never a cell.
 
     A column that releases read otherwise is read for each of them: statistics bound by a domain what rows and tables refuse.
     """
@@ -52,15 +53,39 @@ def data_faults(planned: Plan, world: World, declared: Sequence[TableSource] = (
             kind = kind_of(release, world.kinds)
             for place, read in enumerate(kind.readings(release, engine, world)):
                 attempt(read, release.source if kind.empty_fails and not place else None)
-    seen = {source.dataset for release in planned.releases for source in release.sources}
     for source in declared:
-        if source.dataset not in seen:
+        rest = _left_unread(source, planned, world)
+        if rest is not None:
             limits = EngineSettings(
                 memory_limit=settings.memory_limit, threads=settings.threads, readable=(folder_of(source.path),)
             )
             with world.engine(limits) as engine:
-                attempt(partial(engine.stage, source))
+                attempt(partial(engine.stage, rest))
     return tuple(found.values())
+
+
+def _left_unread(source: TableSource, planned: Plan, world: World) -> TableSource | None:
+    """Return the columns of a dataset that no release reads; None where all are read.
+
+    Where a domain bounds what a release with noise draws, values outside it are no fault. Rows that `outside: drop` leaves out are left out here, too.
+    """
+    reading = [(release, one) for release in planned.releases for one in release.sources if one.dataset == source.dataset]
+    if not reading:
+        return source
+    read = {column.name for _, one in reading for column in one.columns}
+    rest = [column for column in source.columns if column.name not in read]
+    if not rest:
+        return None
+    if any(kind_of(release, world.kinds).accounted for release, _ in reading):
+        rest = [column if _drops(column) else replace(column, domain=None) for column in rest]
+    dropping = [column for column in source.columns if column.name in read and _drops(column)]
+    return replace(
+        source, columns=(*dropping, *rest), unread=tuple(one for one in source.columns if one.name in read and not _drops(one))
+    )
+
+
+def _drops(column: Column) -> bool:
+    return column.domain is not None and column.domain.outside == "drop"
 
 
 def _empty(source: TableSource, staged: Staged) -> Finding:

@@ -34,6 +34,7 @@ __all__ = [
     "compared",
     "keygen",
     "public_key",
+    "run_named",
     "run_of",
     "sign",
     "signing_key",
@@ -241,11 +242,14 @@ def verify(envelope: Path, keys: Sequence[Path], files: Sequence[Path]) -> Attes
 class VerifiedRun:
     """A run's folder, compared with its decision and with the keys that were named.
 
+    ``state``: of the run, as ``list`` shows it; ``outcome``: of its audit, None where the run ended before a decision.
     ``verified``: approvals with the key that signed each; ``unverified``: those by keys that were not named; ``silent``: keys that approved
     nothing.
     """
 
     run: str
+    state: str
+    outcome: str | None
     verified: tuple[tuple[Approval, str], ...]
     unverified: tuple[Unverified, ...]
     silent: tuple[Path, ...]
@@ -261,19 +265,46 @@ class Unverified:
     key: str
 
 
+def run_named(name: Path, state: Path | None) -> Path:
+    """Return the folder of a run that is named by its id: in ``state``, else in the state folder of the working folder.
+
+    Raises UsageError (C174): there is no such run, and no such file or folder.
+    """
+    from privrelease.release.store import ReleaseStore
+
+    home = Path(".privrelease") if state is None else state
+    try:
+        return ReleaseStore(home).folder(str(name)).path
+    except InputError as error:
+        if error.code != "R123":
+            raise
+        raise UsageError(
+            code="C174",
+            message=f"{name} is no file, no folder and no run of the state folder {home}",
+            hint="name an attestation, the folder of a run, or a run by its id with the state folder that has it (--state)",
+        ) from None
+
+
 def verify_run(folder: Path, keys: Sequence[Path]) -> VerifiedRun:
     """Verify a run's folder: manifest, outputs and audit against the decision, and approvals against the keys named."""
     from privrelease.release.approvals import signed_by
+    from privrelease.release.listing import state_of
+    from privrelease.release.publications import Layout
     from privrelease.release.runs import RunFolder
     from privrelease.release.tamper_check import alterations
 
     run = RunFolder(folder.resolve())
+    record = run.record()
+    layout = Layout(run.path.parents[1])
+    own = run.path.parent in {layout.runs, layout.quarantine}  # else a copy, of which only its record is known
     known = [(path, public_key(path)) for path in keys]
     signed = signed_by(run, [key for _, key in known])
     findings = (*alterations(run), *signed.altered)
     signers = {key for _, key in signed.verified}
     return VerifiedRun(
         run.id,
+        (state_of(run, record, layout) if own else record.state).value,
+        None if record.decided is None else record.decided.outcome,
         tuple(signed.verified),
         tuple(Unverified(one.approval.role, one.approval.approver, _claimed(one.claimed)) for one in signed.unverified),
         tuple(path for path, key in known if key.id not in signers),

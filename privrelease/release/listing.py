@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from privrelease.release.manifest import Manifest
     from privrelease.release.runs import RunRecord
 
-__all__ = ["STANDING", "ListedRun", "Listing", "list_runs"]
+__all__ = ["STANDING", "ListedRun", "Listing", "list_runs", "near", "state_of"]
 
 #: States of what is published or waits for a person, or was taken out of use by a decision. The others are history.
 STANDING: Final = (RunState.PUBLISHED, RunState.PARKED, RunState.QUARANTINED, RunState.WITHDRAWN, RunState.RUNNING)
@@ -88,12 +88,12 @@ def list_runs(state: Path, policy: str | None = None) -> Listing:
             continue
         if policy is None or record.policy == policy:
             places = tuple(layout.place(link.link) for link in record.links if not link.companion)
-            found = _state(folder, record, layout)
+            found = state_of(folder, record, layout)
             runs.append(ListedRun(folder, record, found, places, _manifest(folder), times[folder.id] > 1))
     return Listing(tuple(runs), tuple(unreadable))
 
 
-def _state(folder: RunFolder, record: RunRecord, layout: Layout) -> RunState:
+def state_of(folder: RunFolder, record: RunRecord, layout: Layout) -> RunState:
     """Return the state that the next command would settle a run in: what was killed half way is not what its record says."""
     if record.state in {RunState.PUBLISHING, RunState.PUBLISHED}:
         shown = Publications(layout, now).current(record.name)

@@ -12,7 +12,7 @@ import hashlib
 import json
 import os
 from dataclasses import field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
@@ -121,6 +121,8 @@ class SigningKey:
         """Read a private key from a file that only its owner can read. Raises InputError (R142, R143)."""
         with os_errors("reading a signing key"):
             if path.stat().st_mode & 0o077:
+                if path.is_file() and path.stat().st_size < _MOST_BYTES:
+                    _refuse_public(path.read_bytes(), path.name)
                 raise InputError(code="R142", message=f"{path.name} is open to other users", hint=f"chmod 600 {path}")
             pem = path.read_bytes()
         return cls._from_pem(pem, path.name)
@@ -139,6 +141,7 @@ class SigningKey:
 
     @classmethod
     def _from_pem(cls, pem: bytes, where: str) -> SigningKey:
+        _refuse_public(pem, where)
         try:
             key = load_pem_private_key(pem, password=None)
         except (ValueError, TypeError):
@@ -150,6 +153,20 @@ class SigningKey:
                 hint="make one with `privrelease keygen`",
             )
         return cls(key)
+
+
+#: A key in PEM form has a few hundred.
+_MOST_BYTES: Final = 65_536
+
+
+def _refuse_public(pem: bytes, where: str) -> None:
+    """Raise InputError (R143) where a public key was given to sign with: it is no secret, whoever can read it."""
+    if b"-----BEGIN PUBLIC KEY-----" in pem:
+        raise InputError(
+            code="R143",
+            message=f"{where} holds a public key, which signs nothing",
+            hint="name the private key that `privrelease keygen` wrote next to it",
+        )
 
 
 def pre_authentication_encoding(payload_type: str, payload: bytes) -> bytes:

@@ -4,15 +4,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from privrelease.errors import InputError
 from privrelease.findings import Finding
 from privrelease.release.digests import sha256_of
 from privrelease.release.files import os_errors
+from privrelease.release.runs import RunState
 from privrelease.texts.sentences import say
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from privrelease.release.manifest import Manifest
@@ -24,6 +26,16 @@ __all__ = ["alterations", "verified"]
 #: Looks at a page and its record until they are called unlike: an approval changes the two one after the other.
 _LOOKS = 3
 
+_WITHDRAW: Final = "the release is published: restore the file from a copy, or withdraw the release and run it again"
+_RUN_AGAIN: Final = "run the release again; this run is no longer published"
+#: Remedies by state of a run; of all others nothing was published.
+_REMEDIES: Final[Mapping[RunState, str]] = {
+    RunState.PUBLISHING: _WITHDRAW,
+    RunState.PUBLISHED: _WITHDRAW,
+    RunState.SUPERSEDED: _RUN_AGAIN,
+    RunState.WITHDRAWN: _RUN_AGAIN,
+}
+
 
 def alterations(run: RunFolder) -> tuple[Finding, ...]:
     """Compare what is parked with what was decided upon: a finding by name for each file that is not the same.
@@ -31,6 +43,7 @@ def alterations(run: RunFolder) -> tuple[Finding, ...]:
     R160 the manifest, R161 an output, R162 the audit, R168 an edition of the report.
     """
     record = run.record()
+    hint = _REMEDIES.get(record.state, "run the release again; nothing was published")
     found = []
     try:
         manifest: Manifest | None = run.manifest()
@@ -38,18 +51,18 @@ def alterations(run: RunFolder) -> tuple[Finding, ...]:
         manifest = None
     decided = record.decided
     if manifest is None or decided is None or manifest.digest() != decided.manifest_sha256 or manifest.run != run.id:
-        found.append(_altered("R160", run.manifest_path.name, "altered_manifest"))
+        found.append(_altered("R160", run.manifest_path.name, "altered_manifest", hint))
     for output in () if manifest is None else manifest.outputs:
         file = run.output(output.file)
         if file.is_symlink() or not file.is_file() or sha256_of(file) != output.sha256:
-            found.append(_altered("R161", output.file, "altered_file"))
+            found.append(_altered("R161", output.file, "altered_file", hint))
     audited = None if decided is None else decided.audit_sha256
     if audited is not None and (not run.audit.is_file() or sha256_of(run.audit) != audited):
-        found.append(_altered("R162", run.audit.name, "altered_audit"))
+        found.append(_altered("R162", run.audit.name, "altered_audit", hint))
     if decided is not None and decided.beside is not None and run.beside() != decided.beside:
-        found.append(_altered("R168", run.recipient_report.name, "altered_recipient_report"))
+        found.append(_altered("R168", run.recipient_report.name, "altered_recipient_report", hint))
     if decided is not None and decided.pages and not _shows_decided(run):
-        found.append(_altered("R168", f"internal/{run.report.name}", "altered_report"))
+        found.append(_altered("R168", f"internal/{run.report.name}", "altered_report", hint))
     return tuple(found)
 
 
@@ -62,8 +75,8 @@ def _shows_decided(run: RunFolder) -> bool:
     return False
 
 
-def _altered(code: str, name: str, what: str) -> Finding:
-    return Finding(code, say(what, name=name), hint="run the release again; nothing was published")
+def _altered(code: str, name: str, what: str, hint: str) -> Finding:
+    return Finding(code, say(what, name=name), hint=hint)
 
 
 def verified(run: RunFolder, record: RunRecord, layout: Layout) -> tuple[tuple[Path, str], ...]:

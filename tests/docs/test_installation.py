@@ -19,6 +19,12 @@ def test_every_heavy_package_that_the_program_asks_for_is_in_the_table_and_no_ot
     assert names - listed <= {"duckdb-driver"}  # among the smaller ones
 
 
+def test_the_table_counts_every_package_of_the_lock_but_the_one_that_builds():
+    locked = re.findall(r"^([a-z0-9-]+)==", (ROOT / "constraints" / "run.txt").read_text(encoding="utf-8"), re.MULTILINE)
+    smaller, every = (int(re.search(pattern, PAGE)[1]) for pattern in (r"\| (\d+) smaller ones", r"\| all (\d+) \|"))
+    assert len(ROWS) + smaller == every == len(set(locked) - {"setuptools"})
+
+
 def test_the_table_is_sorted_by_weight_and_adds_up():
     sizes = [float(size) for _, size, _ in ROWS]
     assert sizes == sorted(sizes, reverse=True)

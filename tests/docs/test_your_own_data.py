@@ -75,6 +75,7 @@ def test_a_file_of_few_rows_ends_in_a_failed_audit_as_the_page_says(tmp_path, mo
     first = Path("whole.csv").read_bytes().splitlines(keepends=True)[:13]
     Path("admissions.csv").write_bytes(b"".join(first))
     Path("admissions.yaml").write_text(POLICY, encoding="utf-8")
+    assert main(["run", "admissions.yaml", "--dry-run"]) == 4
     assert main(["ledger", "init", "admissions.yaml"]) == 0
     assert main(["plan", "admissions.yaml", "--data"]) == 1
     assert "R170" in capsys.readouterr().err

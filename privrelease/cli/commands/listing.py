@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from privrelease.cli.exit import Ending
 from privrelease.findings import pluralise
 from privrelease.release.listing import STANDING, list_runs, near
+from privrelease.release.runs import RunState
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
     from pathlib import Path
 
+    from privrelease.audit.document.signoff import SignoffFacts
     from privrelease.cli.console import Console
     from privrelease.release.listing import ListedRun, Listing
 
@@ -115,8 +119,12 @@ def _table(rows: Sequence[Sequence[str]], console: Console) -> None:
 
 
 def _show(one: ListedRun, console: Console) -> Ending:
+    signoff = _signoff(one)
+    missing = _missing(one, signoff)
     if console.json:
-        console.document(_value(one))
+        given = () if signoff is None else signoff.approvals
+        approvals = [{"role": by.role, "approver": by.approver, "signed_at": by.signed_at} for by in given]
+        console.document(_value(one) | {"approvals": approvals, "missing": None if missing is None else list(missing)})
     else:
         lines = [("run", one.folder.id), ("release", _release(one)), ("state", one.state.value)]
         if one.manifest is not None:
@@ -127,12 +135,38 @@ def _show(one: ListedRun, console: Console) -> Ending:
             lines.append(("decision", one.record.decided.outcome))
         lines += [("where", near(path)) for path in one.places]
         lines += [(name, near(path)) for name, path in _files(one) if path.exists()]
+        for by in () if signoff is None else signoff.approvals:
+            lines.append(("approved", f"as {by.role} by {by.approver}, {by.signed_at}"))
+        if missing is not None:
+            lines.append(("missing", f"approval as {', '.join(missing)}" if missing else "none: it can be published"))
         lines += [
             ("history", f"{_time(step.at)}  {step.state.value}" + (f": {step.reason}" if step.reason else ""))
             for step in one.record.history
         ]
         console.data("\n".join(f"{name:<9} {text}" for name, text in lines))
-    return Ending(0, f"run {one.folder.id} is {one.state.value}")
+    still = (
+        "" if missing is None else f"; not approved as: {', '.join(missing)}" if missing else ", and approved by all who must"
+    )
+    return Ending(0, f"run {one.folder.id} is {one.state.value}{still}")
+
+
+def _signoff(one: ListedRun) -> SignoffFacts | None:
+    """Return the approvals that the run needs and has, as recorded when each was made; None where it needs none, or no record can be read.
+
+    Publishing verifies them again.
+    """
+    from privrelease.audit.document.signoff import SignoffFacts
+    from privrelease.pipeline.publishing import signoff_of
+
+    with suppress(OSError, ValueError, AttributeError):  # of a file that is not what was written, ``verify`` says so
+        recorded = signoff_of(one.folder.path) or json.loads(one.folder.audit.read_bytes()).get("signoff")
+        return None if recorded is None else SignoffFacts.model_validate(recorded)
+    return None
+
+
+def _missing(one: ListedRun, signoff: SignoffFacts | None) -> tuple[str, ...] | None:
+    """Return the roles that a run waits for; None where it waits for no approval."""
+    return signoff.missing if signoff is not None and one.state is RunState.PARKED else None
 
 
 def _files(one: ListedRun) -> tuple[tuple[str, Path], ...]:

@@ -58,8 +58,15 @@ def sign(
     return Ending(0, f"signed by key {key.public.id}{alone}")
 
 
-def verify(envelope: Path, keys: Sequence[Path], files: Sequence[Path], console: Console) -> Ending:
-    """Verify an attestation: who signed it, and that the files are those it speaks of. A file that is not fails by its name."""
+def verify(
+    envelope: Path, keys: Sequence[Path], files: Sequence[Path], console: Console, *, state: Path | None = None
+) -> Ending:
+    """Verify an attestation: who signed it, and that the files are those it speaks of. A file that is not fails by its name.
+
+    ``envelope``: also the folder of a run, or its id. ``state``: the state folder in which the id is looked up.
+    """
+    if not envelope.exists():
+        envelope = signing.run_named(envelope, state)
     if envelope.is_dir():
         return _verify_run(envelope, keys, console)
     try:
@@ -107,6 +114,8 @@ def _verify_run(folder: Path, keys: Sequence[Path], console: Console) -> Ending:
         console.document(
             {
                 "run": found.run,
+                "state": found.state,
+                "outcome": found.outcome,
                 "approvals": made,
                 "unverified": others,
                 "keys_without_approval": [str(path) for path in found.silent],
@@ -114,6 +123,7 @@ def _verify_run(folder: Path, keys: Sequence[Path], console: Console) -> Ending:
             }
         )
     else:
+        console.data(f"state      {found.state}\ndecision   {found.outcome or 'none'}")
         for approval, key in found.verified:
             console.data(f"approved as {approval.role} by {approval.approver}, key {key}")
         for one in found.unverified:
@@ -127,7 +137,8 @@ def _verify_run(folder: Path, keys: Sequence[Path], console: Console) -> Ending:
         names = ", ".join(path.name for path in found.silent)
         what = f"no approval of run {found.run} is signed by {names}"
         return Ending(1, what, f"R148 {what}\nhint: name the keys of those who approved it")
-    return Ending(0, f"run {found.run} is as it was decided upon; {_said(len(found.verified), len(found.unverified))}")
+    held = f"run {found.run} ({found.state}, decision {found.outcome}) is as it was decided upon"
+    return Ending(0, f"{held}; {_said(len(found.verified), len(found.unverified))}")
 
 
 def _said(verified: int, others: int) -> str:

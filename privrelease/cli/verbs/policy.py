@@ -57,7 +57,11 @@ def validate(
     policies: o.PolicyFiles,
     *,
     data: Annotated[
-        bool, typer.Option("--data", help="Read the data too: every kind of value that is not as declared, by file and line.")
+        bool,
+        typer.Option(
+            "--data",
+            help="Read the data too: every kind of value that is not as declared, by file and line. Values outside a domain are refused where rows or tables are released; statistics clamp them.",
+        ),
     ] = False,
     env: o.Environment = None,
     data_root: o.DataRoot = None,

@@ -56,7 +56,8 @@ def sign(
 
 def verify(
     attestation: Annotated[
-        Path, typer.Argument(metavar="TARGET", help="A signed attestation, or a run's folder.", show_default=False)
+        Path,
+        typer.Argument(metavar="TARGET", help="A signed attestation, or a run: its folder, or its id.", show_default=False),
     ],
     *,
     key: Annotated[
@@ -68,16 +69,20 @@ def verify(
         ),
     ] = None,
     file: Annotated[list[Path] | None, typer.Option("--file", metavar="FILE", help="A released file to compare.")] = None,
+    state: Annotated[
+        Path | None,
+        typer.Option("--state", metavar="FOLDER", help="State folder of a run named by its id. Default: .privrelease here."),
+    ] = None,
     form: o.PlainFormatOption = PlainFormat.TEXT,
     quiet: o.Quiet = False,
 ) -> Ending:
-    """Verify a signed attestation and the files it speaks of, or a run's folder: manifest, files, audit, approvals.
+    """Verify a signed attestation and the files it speaks of, or a run: its state, manifest, files, audit, approvals.
 
     Example: `privrelease verify release.dsse.json --key keys/dpo.key.pub --file out/patients.parquet`
     """
     from privrelease.cli.commands.signing import verify as work
 
-    return ended(lambda: work(attestation, key or (), file or (), Console(form, -1 if quiet else 0)))
+    return ended(lambda: work(attestation, key or (), file or (), Console(form, -1 if quiet else 0), state=state))
 
 
 def approve(

@@ -37,6 +37,8 @@ _MOST_TABS: Final = 20
 _TABS_AT_END: Final = r"[ \t]*\t[ \t]*(?=#|\r?\n|\Z)"
 #: Line breaks of YAML 1.1 that YAML 1.2 reads as any other character.
 _BREAKS: Final = re.compile("[\u0085\u2028\u2029]")
+#: Surrogates of UTF-16, which are no characters: YAML 1.2.2, section 5.1, excludes them.
+_HALF: Final = re.compile("[\ud800-\udfff]")
 MAX_DEPTH = 32
 MAX_VALUES = 200_000
 
@@ -257,10 +259,21 @@ class _Builder:
     def _scalar(self, event: Any) -> None:  # noqa: ANN401
         self._refuse_tag(event)
         plain = event.style in (None, "")
-        node = Scalar(str(event.value), plain, self._place(event))
+        node = Scalar(self._characters(event), plain, self._place(event))
         self._count(1, node.location)
         self._remember(event.anchor, node)
         self._add(node)
+
+    def _characters(self, event: Any) -> str:  # noqa: ANN401
+        """Return the text of a scalar. Half of a surrogate pair, which only an escape can write, is refused: no file could hold it."""
+        text = str(event.value)
+        half = _HALF.search(text)
+        if half is None:
+            return text
+        message = f"an escape that is half a character (a surrogate): {code_point(half[0])}"
+        hint = 'write the character itself, or its whole code point as in "\\U0001F600"'
+        self._findings.append(Finding("P102", message, location=self._place(event), hint=hint))
+        return _HALF.sub("\ufffd", text)
 
     def _start(self, event: Any, *, mapping: bool) -> None:  # noqa: ANN401
         self._refuse_tag(event)

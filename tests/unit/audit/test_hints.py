@@ -10,6 +10,7 @@ from privrelease.audit.attacks.assessment import ATTACK_CHECKS
 from privrelease.audit.check import (
     NOT_MADE_HINT,
     POLICY_CHECK,
+    SOURCE_CHECK_HINT,
     Check,
     check_findings,
     failed,
@@ -21,6 +22,8 @@ from privrelease.audit.check import (
 from privrelease.audit.checks.codes import OTHER_FINDINGS
 from privrelease.audit.document.model import CheckResult, Outcome
 from privrelease.audit.microdata.integrity.checks import MICRODATA_CHECKS
+from privrelease.texts.catalogue import sentences
+from privrelease.texts.sentences import say
 
 CHANGED = next(check for check in MICRODATA_CHECKS if check.code == "A209")
 
@@ -44,6 +47,20 @@ def test_a_code_names_one_check():
 @pytest.mark.parametrize("outcome", [Outcome.FAIL, Outcome.WARN])
 def test_what_does_not_hold_has_the_hint_of_its_code(outcome):
     assert CHANGED.hint_of(result(outcome)) == CHANGED.hint
+
+
+def test_a_check_on_the_source_asks_for_no_change_of_the_release():
+    title = say("on_source", what="expect_column_values_to_be_unique", columns="pay")
+    on_source = result_of(replace(POLICY_CHECK, id="X-1", words=(title, POLICY_CHECK.hint)), failed("no"))
+    (found,) = check_findings(None, (on_source,))
+    assert (found.code, found.hint) == ("A301", SOURCE_CHECK_HINT)
+    assert sentences()["hint.A301-SOURCE"] == SOURCE_CHECK_HINT
+
+
+def test_a_remedy_for_classes_with_earlier_releases_takes_no_pseudonym_for_granted():
+    hint = sentences()["hint.AUDIT-EARLIER-INTERSECT"]
+    assert hint.startswith("drop the columns that link both")
+    assert "where both have the same pseudonym, use another key" in hint
 
 
 def test_what_could_not_be_made_has_one_where_somebody_can_act():

@@ -104,5 +104,15 @@ def test_a_key_of_another_kind_is_refused(tmp_path):
         VerifyingKey.from_pem(pem.decode())
 
 
+@pytest.mark.parametrize("mode", [0o600, 0o644])
+def test_a_public_key_that_is_to_sign_is_called_one(tmp_path, mode):
+    (tmp_path / "k.pub").write_text(SigningKey.generate().public.pem, encoding="utf-8")
+    (tmp_path / "k.pub").chmod(mode)
+    with pytest.raises(InputError, match=r"R143 k\.pub holds a public key"):
+        SigningKey.load(tmp_path / "k.pub")
+    with pytest.raises(InputError, match="R143 SIGN holds a public key"):
+        SigningKey.from_environment("SIGN", {"SIGN": SigningKey.generate().public.pem})
+
+
 def test_a_signing_key_does_not_show_itself():
     assert "Ed25519" not in repr(SigningKey.generate())

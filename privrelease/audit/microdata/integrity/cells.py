@@ -115,6 +115,6 @@ def within_limit(evidence: Evidence) -> CheckOutcome:
     if share <= step.limit:
         return passed(say("limit"), observed, limit)
     worst = sorted(lost.items(), key=lambda item: (-sum(item[1]), item[0]))
-    most = listed(say("lost_in", column=column, n=sum(parts)) for column, parts in worst[:3])
+    most = listed(say("lost_in", column=column, n=sum(parts)) for column, parts in worst[:3] if sum(parts))
     over = sum(a + b for a, b in lost.values()) - int(step.limit * total)
     return failed(say("over_limit", n=over, where=most), observed, limit)

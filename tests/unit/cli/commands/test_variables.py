@@ -98,6 +98,40 @@ def test_a_variable_that_cannot_be_read_is_named(desk, monkeypatch):
     assert "PRIVRELEASE_VALIDATE_FORMAT" in said.err
 
 
+@pytest.mark.parametrize("value", ["abc", "", "1e3", "9" * 30])
+def test_an_epoch_that_no_library_can_read_is_named(desk, monkeypatch, value):
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", value)
+    said = desk("validate", "policy.yaml")
+    assert said.code == 2
+    assert said.err.startswith("C173 SOURCE_DATE_EPOCH is not a number of seconds since 1970\nhint: ")
+    assert desk("validate", "--help").code == 0
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
+    assert desk("validate", "policy.yaml").code == 0
+
+
+def test_a_variable_that_is_not_utf8_is_named(desk, monkeypatch):
+    monkeypatch.setenv("PRIVRELEASE_STATE", "st\udcff")
+    said = desk("run", "policy.yaml")
+    assert said.code == 2
+    assert said.err.startswith("C173 PRIVRELEASE_STATE is not UTF-8\nhint: ")
+    assert desk("fmt", "policy.yaml", "--check").code != 70
+
+
+@pytest.mark.parametrize(
+    ("words", "place"),
+    [
+        (("run", "p\udcff.yaml"), 2),
+        (("run", "policy.yaml", "--state", "st\udcff"), 4),
+        (("withdraw", "policy.yaml", "r", "--reason=a\udcffb"), 4),
+    ],
+)
+def test_an_argument_that_is_not_utf8_is_refused_before_any_work(desk, words, place):
+    said = desk(*words)
+    assert said.code == 2
+    assert said.err.startswith(f"C173 argument {place} is not UTF-8\nhint: ")
+    assert not (desk.folder / ".privrelease").exists()
+
+
 def test_a_run_uses_variables_and_nothing_that_weakens_it_comes_from_one(desk, monkeypatch):
     desk.policy(POLICY + "environments: {strict: {threats: {t: {highest_risk: 0.1}}}}\n")
     monkeypatch.setenv("PRIVRELEASE_STATE", str(desk.folder / "kept"))

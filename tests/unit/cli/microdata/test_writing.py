@@ -72,6 +72,17 @@ def test_a_report_and_an_attestation_never_overwrite_what_a_release_stands_on(de
     assert bytes_below(desk.folder) == before
 
 
+def test_a_published_file_is_called_an_output_and_not_the_state_folder(desk, published):
+    """Also that of another run: its output path is a link into the state folder."""
+    said = desk("report", str(published), "-o", "out/r.csv")
+    assert "C131 out/r.csv is an output of a release: it is never overwritten" in said.err
+    (desk.folder / "out" / "s.csv").symlink_to(published / "outgoing" / "r.csv")
+    said = desk("report", str(published), "-o", "out/s.csv")
+    assert "C131 out/s.csv is a symbolic link, as outputs of releases are: it is never overwritten" in said.err
+    said = desk("report", str(published), "-o", ".privrelease/new.html")
+    assert "C131 .privrelease/new.html is in the state folder: it is never overwritten" in said.err
+
+
 def test_the_policy_of_another_is_not_overwritten_even_by_force(desk, published):
     said = desk("report", str(published), "-o", "policy.yaml", "--force")
     assert (said.code, "C131 policy.yaml is a policy" in said.err) == (2, True)

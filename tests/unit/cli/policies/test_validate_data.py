@@ -115,6 +115,44 @@ tables: {min_count: 5}
 WITH_AREAS = BOUNDED.replace("area: {role: quasi, type: category}", "area: {role: quasi, type: category, domain: [x, y]}")
 
 
+def table_of_areas(pay: str) -> str:
+    """A policy of a table that counts by area, so that no release reads ``pay``."""
+    return (
+        POLICY[: POLICY.index("threats:")]
+        .replace("area: {role: quasi, type: category}", "area: {role: quasi, type: category, domain: [x, y]}")
+        .replace("pay: {role: sensitive, type: integer}", f"pay: {{role: sensitive, type: integer{pay}}}")
+        + "releases:\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("release", "pay", "codes"),
+    [
+        (TABLE, "", {"D201"}),
+        (TABLE, ", domain: [0, 9]", {"D201", "D209"}),
+        (STATISTICS.replace("sum: pay", "count: true"), "", {"D201"}),
+        (STATISTICS.replace("sum: pay", "count: true"), ", domain: [0, 9]", {"D201"}),
+    ],
+    ids=["table", "table and domain", "statistics", "statistics and domain"],
+)
+def test_a_column_that_no_release_reads_is_read_too(desk, release, pay, codes):
+    """A domain bounds what statistics add up, and refuses no value there."""
+    desk.policy(table_of_areas(pay) + release)
+    desk.data(WRONG)
+    said = desk("validate", "policy.yaml", "--data")
+    assert (said.code, set(faults(said))) == (3, codes), said.out + said.err
+    assert not {"zaunkoenig", "77"} & set((said.out + said.err).replace(":", " ").split())
+
+
+def test_rows_that_a_domain_leaves_out_are_left_out_of_columns_that_no_release_reads(desk):
+    desk.policy(table_of_areas("").replace("domain: [x, y]", "domain: [x, y], outside: drop") + TABLE)
+    desk.data("id,area,job,pay\n1,x,p,1\n2,z,p,2\n")
+    said = desk("validate", "policy.yaml", "--data")
+    assert said.code == 0, said.out + said.err
+    assert said.out.count("D2") <= 1
+    assert "the data is as declared" in said.err
+
+
 @pytest.mark.parametrize("kind", ["rows", "table"])
 def test_a_source_without_a_row_is_refused_as_its_run_is(desk, kind):
     """Rows and tables of no record fail their audit, by the code that is said beforehand."""

@@ -93,6 +93,27 @@ def test_a_run_is_shown_with_its_history(lived):
     assert {one["state"]: one["run"] for one in every["runs"]} == runs
 
 
+def test_a_run_is_shown_with_the_approvals_that_it_has_and_lacks(office):
+    run = office.run()
+    said = office.desk("list", "policy.yaml", run)
+    assert "missing   approval as dpo, steward\n" in said.out
+    assert said.last == f"exit 0: run {run} is parked; not approved as: dpo, steward"
+    assert office.approve(run, "ann", "dpo").code == 0
+    said = office.desk("list", "policy.yaml", run)
+    assert "approved  as dpo by ann, 20" in said.out
+    assert "missing   approval as steward\n" in said.out
+    assert office.approve(run, "bob", "steward").code == 0
+    said = office.desk("list", "policy.yaml", run)
+    assert "missing   none: it can be published\n" in said.out
+    assert said.last == f"exit 0: run {run} is parked, and approved by all who must"
+    assert office.publish(run).code == 0
+    said = office.desk("list", "policy.yaml", run)
+    assert "approved  as steward by bob, 20" in said.out
+    assert "missing" not in said.out + said.err
+    value = office.desk("list", "policy.yaml", run, "--format", "json").json
+    assert ([by["role"] for by in value["approvals"]], value["missing"]) == (["dpo", "steward"], None)
+
+
 def test_a_run_is_withdrawn_by_its_id_or_folder_if_it_is_the_published_one(lived):
     office, runs = lived
     desk = office.desk

@@ -92,3 +92,42 @@ def test_a_file_that_is_no_approval_is_an_alteration(office, content):
         said = verified(office, run, *keys)
         assert said.code == 1
         assert "approval a.dsse.json is not a signed approval" in said.err
+
+
+def test_a_run_is_named_by_its_id_and_its_state_and_decision_are_said(office):
+    run = signed(office)
+    said = office.desk("verify", run)
+    assert said.code == 0, said.err
+    assert said.out.startswith("state      parked\ndecision   pass\n")
+    assert f"run {run} (parked, decision pass) is as it was decided upon" in said.last
+    assert office.publish(run).code == 0
+    told = office.desk("verify", run, "--state", ".privrelease", "--format", "json").json
+    assert (told["run"], told["state"], told["outcome"]) == (run, "published", "pass")
+    assert office.desk("withdraw", "policy.yaml", run, "--reason", "made up").code == 0
+    assert verified(office, run).out.startswith("state      withdrawn\n")
+
+
+@pytest.mark.parametrize("more", [(), ("--state", "elsewhere")])
+def test_a_name_of_nothing_is_called_no_path_and_no_run(office, more):
+    signed(office)
+    said = office.desk("verify", "20000101T000000-absent", *more)
+    assert said.code == 2
+    assert said.err.startswith("C174 20000101T000000-absent is no file, no folder and no run of the state folder")
+
+
+def test_what_to_do_about_an_altered_file_depends_on_whether_it_is_published(office):
+    run = signed(office)
+    output = office.internal(run).parent / "outgoing" / "r.csv"
+    whole = output.read_bytes()
+    output.write_bytes(whole + b"x")
+    assert "run the release again; nothing was published" in verified(office, run).err
+    output.write_bytes(whole)
+    assert office.publish(run).code == 0
+    output.chmod(0o644)
+    output.write_bytes(whole + b"x")
+    said = verified(office, run)
+    assert said.code == 1
+    assert "R161 r.csv" in said.err
+    assert "the release is published: restore the file from a copy, or withdraw the release and run it again" in said.err
+    assert office.desk("withdraw", "policy.yaml", run, "--reason", "made up").code == 0
+    assert "this run is no longer published" in verified(office, run).err

@@ -93,6 +93,20 @@ def test_the_second_of_two_keys_never_wins() -> None:
     assert read("k: 10\nk: 2")[0] == {"k": "10"}
 
 
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        (r'a: "x\ud800y"', "1:4: P102 an escape that is half a character (a surrogate): U+D800"),
+        (r"a: 1" + "\n" + r'"\udfff": 2', "2:1: P102 an escape that is half a character (a surrogate): U+DFFF"),
+        (r'a: [b, "\ud83d\ude00"]', "1:8: P102 an escape that is half a character (a surrogate): U+D83D"),
+    ],
+)
+def test_half_of_a_surrogate_pair_is_refused_at_its_place(text: str, place: str) -> None:
+    hint = 'hint: write the character itself, or its whole code point as in "\\U0001F600"'
+    assert read(text)[1] == [f"p.yaml:{place}\n{hint}"]
+    assert read(r'a: "\U0001F600"') == ({"a": "\U0001f600"}, [])
+
+
 def test_what_is_no_utf8_is_told_with_line_and_column() -> None:
     assert read("a: b\nä: ".encode() + b"\xff")[1] == ["p.yaml:2:4: P102 the file is not UTF-8\nhint: save it as UTF-8"]
 

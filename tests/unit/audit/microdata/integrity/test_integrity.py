@@ -152,6 +152,9 @@ def test_lost_cells_count_those_of_dropped_rows_against_the_limit(made):
     over = made.evidence(made.plan(suppress=SuppressStep(limit=Fraction(6, 25))))
     assert unsound(over) == {"AUDIT-LIMIT"}
     assert "1 cell more was lost" in result(over, "AUDIT-LIMIT").message
+    first, *rest = over.changes
+    whole = replace(over, changes=(replace(first, equal=3, nulled=0), *rest))  # no cell of sex is lost, two of region
+    assert "sex" not in result(replace(whole, left=LeftRows(3, 3, (("region", 3),))), "AUDIT-LIMIT").message
 
 
 def test_counts_that_the_run_states_wrongly_fail(made):
