@@ -142,14 +142,18 @@ def uncompared(
 def _tokens_elsewhere(
     evidence: Evidence, main: ReleasedFile, one: EarlierRelease, first: ReleasedFile, engine: MeasuringEngine
 ) -> list[str]:
-    """Return the pseudonyms that an earlier release shows in a column of another name: under one key, one value has one pseudonym in every column."""
+    """Return the pseudonyms that an earlier release shows in a column of another name: under one key, one value has one pseudonym in every column.
+
+    Two columns that are pseudonyms in both releases are compared by their own names, and tell of one another in each release alone as much.
+    """
     types = dict(first.columns)
+    tokens = {column.name: column for column in evidence.usable if column.treatment.relation is CellRelation.KEYED_TOKEN}
+    theirs = one.pseudonyms if one.manifest is not None else types
     pairs = [
-        (name, column.name)
-        for column in evidence.usable
-        if column.treatment.relation is CellRelation.KEYED_TOKEN
-        for name in sorted(one.pseudonyms if one.manifest is not None else types)
-        if name != column.name and types.get(name) is column.type
+        (name, ours)
+        for ours, column in tokens.items()
+        for name in sorted(theirs)
+        if name != ours and types.get(name) is column.type and not (name in tokens and ours in one.pseudonyms)
     ]
     found = engine.shared_values(first, main, pairs)
     return [f"{ours} = {theirs}" for (theirs, ours), values in zip(pairs, found, strict=True) if values.both]

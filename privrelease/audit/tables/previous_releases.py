@@ -20,7 +20,7 @@ import numpy as np
 from privrelease.audit.checks.aggregate_checks import cells_of_file, number_text
 from privrelease.audit.comparison.combine import across_kinds, compared, earlier_check, named, set_aside, together
 from privrelease.audit.comparison.earlier.nested_versions import added_up, in_coarser_keys, used_pairs, with_coarser
-from privrelease.audit.comparison.earlier.table_changes import small_differences
+from privrelease.audit.comparison.earlier.table_changes import small_differences, unchanged
 from privrelease.audit.document.visibility import count
 from privrelease.disclosure.tables.attack_assessment import weaknesses
 from privrelease.errors import PrivreleaseError
@@ -186,7 +186,9 @@ def _compared(
         why = say("no_common_cell", name=one.name)
         return _Found(compared(one, "nothing_shared"), remaining=(why,))
     agree = all(ours == theirs for _, _, ours, theirs in both)
-    given = tuple(given_back(plan, list(printed), known, judged, suppressed)) if agree else ()
+    if not agree:  # what it prints of cells in which nobody changed is still so
+        known = {cell: {} for cell in printed} if changes is None else unchanged(changes, known)
+    given = tuple(given_back(plan, list(printed), known, judged, suppressed))
     faults: tuple[Said, ...] = ()
     if differ_words:
         unsafe = say("difference_unsafe", name=one.name, cells=named([*differ_words]))

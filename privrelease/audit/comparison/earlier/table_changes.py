@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from privrelease.plan.tables.plan import MeasurePlan, TablePlan
     from privrelease.relational.tables import Contributions
 
-__all__ = ["Changes", "small_differences"]
+__all__ = ["Changes", "small_differences", "unchanged"]
 
 _COUNT, _SUM, _MEAN, _WEIGHTED = "count", "sum_", "mean_", "weighted_count_"
 _ADDED = (_SUM, _MEAN, _WEIGHTED)
@@ -100,11 +100,27 @@ def small_differences(
             known |= {group: Fraction(1) for group in known if judge.counts.get(group)}
         else:
             known = _with_rest(box, gaps)
-        column = name.removeprefix(_MEAN).removeprefix(_SUM) if name.startswith((_SUM, _MEAN)) else ""
+        column = name.removeprefix(next(one for one in _ADDED if name.startswith(one)))
         found |= dict.fromkeys(group for group, gap in known.items() if gap and not judge.is_safe(group, gap, name, column))
     if plan.rules.class_disclosure:
         found |= dict.fromkeys(_one_key(box, judge.counts))
     return list(found)
+
+
+def unchanged(changes: Changes, known: Mapping[CellKeys, Mapping[str, Fraction]]) -> dict[CellKeys, dict[str, Fraction]]:
+    """Return the figures of an earlier table that are still those of the data: of cells in which nobody's contribution changed."""
+    found = {}
+    for cell, figures in known.items():
+        still = {}
+        for name, figure in figures.items():
+            column = next((name.removeprefix(one) for one in _ADDED if name.startswith(one)), None)
+            if column is None or column in changes.sums:
+                place = None if column is None else changes.sums.index(column)
+                values = [changes.found.rows] if place is None else [changes.found.sums[place], changes.found.known[place]]
+                if not any(_by_person(changes, (cell,), one).any() for one in values):
+                    still[name] = figure
+        found[cell] = still
+    return found
 
 
 def _grid(plan: TablePlan, name: str | None, column: str) -> Fraction:
@@ -245,14 +261,15 @@ class _Judge:
         if name in self.slack and explained is not None and not explained.any():
             return True  # nobody's contribution changed: the means were rounded
         rules = self.plan.rules
+        added = name is not None and not name.startswith(_WEIGHTED)  # a weight is no contribution
         two = next((one for one in self.plan.measures if column and one.name == name and one.two_values is not None), None)
         if two is not None and not self._two_are_safe(group, gap, two):
             return False
         if explained is not None:
             parts = np.abs(explained[explained != 0])
             ordered = sorted((int(part) for part in parts), reverse=True)
-            return group_is_safe(rules, len(parts), [(sum(ordered), ordered)] if column else [])
-        if column and rules.largest:
+            return group_is_safe(rules, len(parts), [(sum(ordered), ordered)] if added else [])
+        if added and rules.largest:
             return False
         unit, rows = self.plan.unit, self.counts.get(group, Fraction(0))
         if column and (rows < 0 or column not in self.complete):
@@ -268,7 +285,7 @@ class _Judge:
         column, unit = figure.column or "", self.plan.unit
         summed = self._explained(group, gap, figure.name, column)
         if summed is not None and self.changes is not None:
-            valued = self._by_person(group, self.changes.found.known[self.changes.sums.index(column)])
+            valued = _by_person(self.changes, group, self.changes.found.known[self.changes.sums.index(column)])
             higher = summed - figure.low * valued
             changed = [int(np.count_nonzero(side)) for side in (higher, valued - higher)]
         else:
@@ -282,30 +299,31 @@ class _Judge:
     def _explained(self, group: tuple[CellKeys, ...], gap: Fraction, name: str | None, column: str) -> np.ndarray | None:
         """Return each person's changes in a group of cells; None where they are not known, or are not what the figures show."""
         changes = self.changes
-        if changes is None or (column and column not in changes.sums) or (name is not None and not column):
+        if changes is None or (column and column not in changes.sums):
             return None
-        found = self._by_person(group, changes.found.rows if name is None else changes.found.sums[changes.sums.index(column)])
+        found = _by_person(
+            changes, group, changes.found.rows if name is None else changes.found.sums[changes.sums.index(column)]
+        )
         grid = _grid(self.plan, name, column)
-        if (name is None or name.startswith(_SUM)) and abs(int(found.sum()) * grid - gap) > self.slack.get(
+        if (name is None or not name.startswith(_MEAN)) and abs(int(found.sum()) * grid - gap) > self.slack.get(
             name or "", Fraction(0)
         ):
             return None
         return found
 
-    def _by_person(self, group: tuple[CellKeys, ...], values: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Add up what each person with a change in a group of cells changed of ``values``, given by entry."""
-        assert self.changes is not None  # the caller has looked
-        changes = self.changes
-        inside = np.zeros(len(changes.found.cells), np.bool_)
-        places = np.unravel_index(changes.found.cells, tuple(map(len, changes.keys))) if changes.by else ()
-        for cell in group:
-            mine = np.ones(len(inside), np.bool_)
-            for key_name, key in cell:
-                side = changes.by.index(key_name)
-                mine &= places[side] == changes.keys[side].index(key)
-            inside |= mine
-        persons = changes.found.persons[inside]
-        _, code = np.unique(persons, return_inverse=True)
-        found = np.zeros(int(code.max(initial=-1)) + 1, np.int64)
-        np.add.at(found, code, values[inside])
-        return found
+
+def _by_person(changes: Changes, group: tuple[CellKeys, ...], values: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Add up what each person with a change in a group of cells changed of ``values``, given by entry."""
+    inside = np.zeros(len(changes.found.cells), np.bool_)
+    places = np.unravel_index(changes.found.cells, tuple(map(len, changes.keys))) if changes.by else ()
+    for cell in group:
+        mine = np.ones(len(inside), np.bool_)
+        for key_name, key in cell:
+            side = changes.by.index(key_name)
+            mine &= places[side] == changes.keys[side].index(key)
+        inside |= mine
+    persons = changes.found.persons[inside]
+    _, code = np.unique(persons, return_inverse=True)
+    found = np.zeros(int(code.max(initial=-1)) + 1, np.int64)
+    np.add.at(found, code, values[inside])
+    return found
