@@ -304,11 +304,12 @@ def _nested(
     if {*plan.by} <= {*other.by} or {*other.by} <= {*plan.by}:
         return
     before = _state(earlier, (plan, other), engine)
-    now, then = (
-        None if state is None else lambda asked, state=state: cells_of(engine.contributions(state, asked), asked)
-        for state in (staged, before)
-    )
-    for pairs in nested_pairs(plan, other, public_columns((plan,)), now, then):
+
+    def cells(state: Staged) -> Callable[[TableQuery], TableCells]:
+        return lambda asked: cells_of(engine.contributions(state, asked), asked)
+
+    then = None if before is None else cells(before)
+    for pairs in nested_pairs(plan, other, public_columns((plan,)), cells(staged), then):
         changes = None if before is None else changes_by_coarser(plan, other, pairs, staged, before, engine)
         yield NestedVersion(pairs, changes)
 

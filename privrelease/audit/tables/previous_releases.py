@@ -20,7 +20,8 @@ import numpy as np
 from privrelease.audit.checks.aggregate_checks import cells_of_file, number_text
 from privrelease.audit.comparison.combine import across_kinds, compared, earlier_check, named, set_aside, together
 from privrelease.audit.comparison.earlier.nested_versions import added_up, in_coarser_keys, used_pairs, with_coarser
-from privrelease.audit.comparison.earlier.table_changes import small_differences, unchanged
+from privrelease.audit.comparison.earlier.table_changes import shared_key_differences, small_differences, unchanged
+from privrelease.audit.comparison.previous_release import UnreadableRelease
 from privrelease.audit.document.visibility import count
 from privrelease.disclosure.tables.attack_assessment import weaknesses
 from privrelease.errors import PrivreleaseError
@@ -79,6 +80,8 @@ class _Found:
     given: tuple[Said, ...] = ()
     small: tuple[Said, ...] = ()
     remaining: tuple[Said, ...] = ()
+    undecided: Said | None = None
+    """What the policy does not decide about, so that a person has to."""
 
 
 def beside_tables(
@@ -108,6 +111,7 @@ def beside_tables(
     """
     known = changes or {}
     apart = [one for one, _ in rows]
+    compared_with = [one for one in earlier.releases if one not in apart]
     found = [
         _compared(
             plan,
@@ -121,8 +125,7 @@ def beside_tables(
             nested=(nested or {}).get(one.name, ()),
             with_others=(with_others or {}).get(one.name),
         )
-        for one in earlier.releases
-        if one not in apart
+        for one in compared_with
     ]
     combined = [one for one in found if one.beside.looked == "combined" and one.beside.figures]
     checks: tuple[CheckResult, ...] = ()
@@ -134,6 +137,12 @@ def beside_tables(
             earlier_check(_CELLS, given, say("no_cell_follows", names=names)),
             earlier_check(_DIFFERENCE, small, say("no_small_difference", names=names)),
         )
+    undecided = [
+        UnreadableRelease(one.name, None, one_of.undecided, must=True)
+        for one, one_of in zip(compared_with, found, strict=True)
+        if one_of.undecided is not None
+    ]
+    earlier = replace(earlier, unlooked=(*earlier.unlooked, *undecided))
     by_rows = across_kinds(rows, say("this_table"))
     return together(
         [*(one.beside for one in found), *by_rows.looked],
@@ -176,7 +185,7 @@ def _compared(
         for name, figure in figures.items()
         if figure is not None and known[cell].get(name) is not None
     ]
-    differ = _few(plan, both) if linked else small_differences(plan, printed, by, before, changes, complete)
+    differ = _few(plan, both) if linked else _unsafe(plan, printed, by, before, changes, complete)
     differ_words = {_words(plan, group): None for group in differ}
     for version in () if linked else nested:
         differ_words |= dict.fromkeys(_nested_differences(plan, printed, by, before, complete, version))
@@ -200,7 +209,11 @@ def _compared(
     beside = compared(one, "combined", say("one_state") if agree else say("another_state")).model_copy(
         update={"figures": {"cells_in_both": count(len(both)), "small_differences": count(len(differ_words))}}
     )
-    return _Found(beside, tuple(say("with_release", name=one.name, fault=fault) for fault in given), faults, remaining)
+    shared = () if linked or plan.class_check != "checked" else shared_key_differences(plan, printed, by, before)
+    undecided = say("changes_share_key", cells=named([_words(plan, group) for group in shared])) if shared else None
+    return _Found(
+        beside, tuple(say("with_release", name=one.name, fault=fault) for fault in given), faults, remaining, undecided
+    )
 
 
 def _nested_differences(
@@ -218,7 +231,20 @@ def _nested_differences(
             plan, printed = in_coarser_keys(plan, printed, one, keys)
         else:
             by, before = with_coarser(by, one), added_up(before, one)
-    return [_words(plan, group) for group in small_differences(plan, printed, by, before, version.changes, complete)]
+    return [_words(plan, group) for group in _unsafe(plan, printed, by, before, version.changes, complete)]
+
+
+def _unsafe(
+    plan: TablePlan,
+    printed: PrintedCells,
+    by: Sequence[str],
+    before: PrintedCells,
+    changes: Changes | None,
+    complete: Collection[str],
+) -> list[tuple[CellKeys, ...]]:
+    """Return the differences that break a rule of the table, class disclosure among them where the policy asks for it."""
+    found = small_differences(plan, printed, by, before, changes, complete)
+    return [*found, *(shared_key_differences(plan, printed, by, before) if plan.rules.class_disclosure else ())]
 
 
 def _known(

@@ -135,8 +135,10 @@ class _Pair:
         members = tuple(dict.fromkeys(table.printed.membership for table in tables))
         sums = tuple(dict.fromkeys(name for table in tables for name in table.query.sums))
         unit = None if tables[0].unit is None else tables[0].unit.column
-        by, keys = tuple(self.keys), tuple(self.keys.values())
-        self.query = TableQuery(by, keys, sums, unit, margins=False, others=True, members=members)
+        by = tuple(self.keys)
+        self.query = TableQuery(
+            by, tuple(self.keys[name] for name in by), sums, unit, margins=False, others=True, members=members
+        )
         self.sides = (*by, *map(repr, members))
 
     def _state(self, earlier: EarlierRelease) -> Staged | None:

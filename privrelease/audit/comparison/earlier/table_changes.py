@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from privrelease.plan.tables.plan import MeasurePlan, TablePlan
     from privrelease.relational.tables import Contributions
 
-__all__ = ["Changes", "small_differences", "unchanged"]
+__all__ = ["Changes", "shared_key_differences", "small_differences", "unchanged"]
 
 _COUNT, _SUM, _MEAN, _WEIGHTED = "count", "sum_", "mean_", "weighted_count_"
 _ADDED = (_SUM, _MEAN, _WEIGHTED)
@@ -82,12 +82,7 @@ def small_differences(
     row lacks a value now.
     """
     slack, printed, before = _with_sums(plan, printed, before)
-    common = tuple(name for name in plan.by if name in by)
-    box = _Box(common, tuple(keys for name, keys in zip(plan.by, plan.keys, strict=True) if name in common))
-    box.relate()
-    theirs = tuple(dict.fromkeys(key for cell in before for column, key in cell if column == name) for name in by)
-    ours = _derived(box, plan.by, plan.keys, printed)
-    earlier = _derived(box, by, [tuple(one) for one in theirs], before)
+    box, ours, earlier = _in_common(plan, printed, by, before)
     counts = _gaps(_COUNT, ours, earlier)
     judge = _Judge(plan, box, changes, _with_rest(box, counts), complete, slack)
     found: dict[tuple[CellKeys, ...], None] = {}
@@ -102,9 +97,32 @@ def small_differences(
             known = _with_rest(box, gaps)
         column = name.removeprefix(next(one for one in _ADDED if name.startswith(one)))
         found |= dict.fromkeys(group for group, gap in known.items() if gap and not judge.is_safe(group, gap, name, column))
-    if plan.rules.class_disclosure:
-        found |= dict.fromkeys(_one_key(box, judge.counts))
     return list(found)
+
+
+def shared_key_differences(
+    plan: TablePlan, printed: PrintedCells, by: Sequence[str], before: PrintedCells
+) -> list[tuple[CellKeys, ...]]:
+    """Return the cells in which all changes of a group are: of a figure that did not change in any other cell of it, no one came or left there."""
+    _, printed, before = _with_sums(plan, printed, before)
+    box, ours, earlier = _in_common(plan, printed, by, before)
+    names = {name for figures in ours.values() for name in figures}
+    found: dict[tuple[CellKeys, ...], None] = {}
+    for name in sorted(names):
+        found |= dict.fromkeys(_one_key(box, _gaps(name, ours, earlier)))
+    return list(found)
+
+
+def _in_common(
+    plan: TablePlan, printed: PrintedCells, by: Sequence[str], before: PrintedCells
+) -> tuple[_Box, dict[CellKeys, dict[str, Fraction]], dict[CellKeys, dict[str, Fraction]]]:
+    """Return the cells that both tables can have figures of, and the figures of either."""
+    common = tuple(name for name in plan.by if name in by)
+    box = _Box(common, tuple(keys for name, keys in zip(plan.by, plan.keys, strict=True) if name in common))
+    box.relate()
+    theirs = tuple(dict.fromkeys(key for cell in before for column, key in cell if column == name) for name in by)
+    ours = _derived(box, plan.by, plan.keys, printed)
+    return box, ours, _derived(box, by, [tuple(one) for one in theirs], before)
 
 
 def unchanged(changes: Changes, known: Mapping[CellKeys, Mapping[str, Fraction]]) -> dict[CellKeys, dict[str, Fraction]]:
@@ -235,12 +253,12 @@ def _with_rest(box: _Box, gaps: Mapping[CellKeys, Fraction]) -> dict[tuple[CellK
     return found
 
 
-def _one_key(box: _Box, counts: Mapping[tuple[CellKeys, ...], Fraction]) -> Iterator[tuple[CellKeys, ...]]:
+def _one_key(box: _Box, changes: Mapping[CellKeys, Fraction]) -> Iterator[tuple[CellKeys, ...]]:
     """Groups whose changes are all in one key, where everything else is known not to have changed."""
-    for total, parts in box.totals:
-        gaps = [counts.get((part,)) for part in parts]
+    for _, parts in box.totals:
+        gaps = [changes.get(part) for part in parts]
         moved = [part for part, gap in zip(parts, gaps, strict=True) if gap]
-        if counts.get((total,)) and None not in gaps and len(moved) == 1 and len(parts) > 1:
+        if None not in gaps and len(moved) == 1 and len(parts) > 1:
             yield (moved[0],)
 
 

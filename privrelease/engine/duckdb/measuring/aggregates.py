@@ -106,7 +106,7 @@ def bounded_rows(table: StagedTable, bounding: Bounding, unit: str, needed: list
     who comes or goes changes none of it, whatever the hash is worth.
     """
     own = [_hashed(table, name) for name in dict.fromkeys((unit, *needed))]
-    order = sql.call("hash", sql.cast(sql.text(str(bounding.salt)), "UBIGINT"), *own)
+    order = _shuffled(bounding.salt, *own)
     number = exp.Window(
         this=sql.call("row_number"),
         partition_by=[sql.column(unit)],
@@ -191,12 +191,21 @@ def _hashed(table: StagedTable, name: str) -> exp.Expr:
     return cell if table.coded[int(name.removeprefix("c"))] is None else sql.cast(cell, "VARCHAR")
 
 
+def _shuffled(salt: int, *cells: exp.Expr) -> exp.Expr:
+    """A number that puts rows in an order of chance. DuckDB's hash of several values is the exclusive or of what it makes of each: salt and person would
+    flip bits only, and of 1 to 10 keep 8 and 9 of every fourth person. Hashed once more, no bit of the order is one of theirs.
+    """
+    return sql.call("hash", sql.call("hash", sql.cast(sql.text(str(salt)), "UBIGINT"), *cells))
+
+
 def _few_groups(source: exp.Select, rows: _Rows, keys: list[exp.Expr], most: int) -> exp.Select:
     """Keep the rows of at most ``most`` groups of each person, groups in the order of a hash that only this run knows."""
     assert rows.unit is not None
     texts = [sql.cast(key.copy(), "VARCHAR") for key in keys]
-    salt = sql.cast(sql.text(str(rows.salt ^ 0x9E3779B97F4A7C15)), "UBIGINT")
-    order = [sql.call("hash", salt, _hashed(rows.table, rows.unit), *texts), *(text.copy() for text in texts)]
+    order = [
+        _shuffled(rows.salt ^ 0x9E3779B97F4A7C15, _hashed(rows.table, rows.unit), *texts),
+        *(text.copy() for text in texts),
+    ]
     rank = exp.Window(
         this=sql.call("dense_rank"),
         partition_by=[sql.column(rows.unit)],
