@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
@@ -84,7 +85,7 @@ def test_a_control_with_values_that_the_hierarchy_lacks_is_named_by_column_and_r
     assert said.code == 3
     assert "D258" in said.err
     assert words in said.err
-    assert not [cell for cell in ("Dorf", "Emst", "c1", "Traceback") if cell in said.out + said.err]
+    assert not {"Dorf", "Emst", "c1", "Traceback"} & {*re.findall(r"\w+", said.out + said.err)}
     assert not (people.folder / "out" / "rows.csv").exists()
 
 
