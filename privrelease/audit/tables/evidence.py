@@ -224,10 +224,10 @@ def table_evidence(
         elsewhere=tuple(one.name for one, other, _ in others if one.name not in unlinked and other.where != plan.where),
         unlinked=unlinked,
         apart=_apart(
-            plan, [(one.id, one) for one in listed if one is not plan] + [(one.release.name, one.readings[0][0]) for one in out]
+            plan, [(one.id, one) for one in listed if one is not plan] + [(one.release.name, one.made[0]) for one in out]
         ),
         nested={
-            one.release.name: tuple(_nested(plan, one.readings[0][0], staged, engine, one.release))
+            one.release.name: tuple(_nested(plan, one.made[0], staged, engine, one.release))
             for one in out
             if all(one.release is not other for other, _, _ in others)
         },
@@ -236,7 +236,7 @@ def table_evidence(
             staged,
             engine,
             [one for one in earlier if one.kind == plan.kind and one.held],
-            {one.release.name: one.readings[0][0] for one in out},
+            {one.release.name: one.made[0] for one in out},
         ),
         together=differences_together((plan, rows), [(other, printed) for _, other, printed in others], out, staged, engine),
     )

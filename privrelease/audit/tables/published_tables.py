@@ -35,10 +35,13 @@ _KINDS: tuple[Literal["sum", "mean", "weighted_count"], ...] = ("sum", "mean", "
 
 @dataclass(frozen=True, slots=True)
 class TableOut:
-    """A table that is out. ``readings``: plans that its file fits, the policy's own first, each with what the file then prints."""
+    """A table that is out. ``readings``: plans that its file fits, the policy's own first, each with what the file then prints. ``made``: that by which
+    its run described it, or the first: of an earlier state nothing but the run says which filter it had.
+    """
 
     release: EarlierRelease
     readings: tuple[tuple[TablePlan, tuple[TableRow, ...]], ...]
+    made: tuple[TablePlan, tuple[TableRow, ...]]
 
 
 def others_out(plan: TablePlan, policy: Plan, earlier: Sequence[EarlierRelease]) -> list[TableOut]:
@@ -60,7 +63,9 @@ def others_out(plan: TablePlan, policy: Plan, earlier: Sequence[EarlierRelease])
             if rows is not None and [(row.keys, row.over) for row in rows] == places_of(other):
                 readings.append((other, rows))
         if readings:
-            found.append(TableOut(one, tuple(readings)))
+            kept = None if one.description is None else plan_of_same_source(one.description, plan)
+            made = next((reading for reading in readings if kept is not None and reading[0] == kept), readings[0])
+            found.append(TableOut(one, tuple(readings), made))
     return found
 
 

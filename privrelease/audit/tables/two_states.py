@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from privrelease.audit.tables.table_recount import cells_of
+from privrelease.disclosure.tables.linked import TooManyCellsError
 from privrelease.disclosure.tables.rules import group_is_safe
 from privrelease.disclosure.tables.two_states import known_differences
 from privrelease.errors import InputError
@@ -55,14 +56,14 @@ def differences_together(
     for releases in _states(out):
         tables = [own[0]]
         for other, _ in (*others, *(reading for _, reading in releases)):
-            if not any(_same_cells(other, one) for one in tables):
+            if not any(_same_table(other, one) for one in tables):
                 tables.append(other)
         if len(tables) > 1:
             first = next((one for one, reading in releases if _same_cells(reading[0], own[0])), releases[0][0])
             pair = _Pair(tables, first, staged, engine)
             try:
                 unsafe = pair.unsafe([own, *others], [reading for _, reading in releases])
-            except InputError:
+            except (InputError, TooManyCellsError):
                 found[first.name] = None
                 continue
             if unsafe:
@@ -77,12 +78,16 @@ def _states(out: Sequence[TableOut]) -> Iterator[list[tuple[EarlierRelease, Prin
         inputs = one.release.inputs
         state = tuple(each.hmac_sha256 for each in inputs if each.label == inputs[0].label)
         if state and one.release.held:
-            found.setdefault(state, []).append((one.release, one.readings[0]))
+            found.setdefault(state, []).append((one.release, one.made))
     yield from found.values()
 
 
 def _same_cells(one: TablePlan, other: TablePlan) -> bool:
     return (one.by, one.keys, one.where) == (other.by, other.keys, other.where)
+
+
+def _same_table(one: TablePlan, other: TablePlan) -> bool:
+    return _same_cells(one, other) and one.margins == other.margins
 
 
 def _figures(plan: TablePlan, row: TableRow) -> Iterator[tuple[str, float]]:
@@ -191,7 +196,7 @@ class _Pair:
         found = np.full(linked.table.layout.size, np.nan)
         for table, places in zip(self.tables, linked.places, strict=True):
             for plan, rows in out:
-                if _same_cells(plan, table) and plan.margins == table.margins:
+                if _same_table(plan, table):
                     for row, place in zip(rows, places, strict=True):
                         for name, figure in _figures(plan, row):
                             if name == column:

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
+from privrelease.disclosure.tables.linked import TooManyCellsError
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
@@ -25,8 +27,11 @@ __all__ = ["MOST_UNKNOWN", "Combination", "known_differences"]
 #: Cells whose sum, each times its factor, is known.
 Combination: TypeAlias = "Mapping[LinkedCell, int]"
 
-#: Cells that are open in some state up to which sums of several relations are looked for.
-MOST_UNKNOWN = 600
+#: Cells that hang together by relations, and are open in some state, up to which they are solved for.
+MOST_UNKNOWN = 800
+
+#: Pairs of solved sums up to which they are added and subtracted.
+_MOST_PAIRS = 4000
 
 _NEAR = 1e-6
 
@@ -36,29 +41,35 @@ _Sums: TypeAlias = "dict[tuple[LinkedCell, frozenset[str]], frozenset[LinkedCell
 def known_differences(
     states: tuple[Linked, Linked], printed: tuple[NDArray[np.float64], NDArray[np.float64]]
 ) -> Iterator[tuple[Combination, float]]:
-    """Yield sums of cells of which the difference between two states follows, and the difference: of cells that are known in both, those printed in both
-    left out, and of what is left of a sum that is known. ``printed``: a figure of the cells by their number, in either state; NaN where it is not printed.
+    """Yield sums of cells that are known in both states, and what they differ by; cells that are printed in both are left out. ``printed``: a figure of the
+    cells by their number, in either state; NaN where it is not printed.
+
+    Candidates are cells, what sums leave in one of the states or in both, and what follows from several of them. Raises TooManyCellsError.
     """
     first, second = (_sums(one) for one in states)
     common = {key: first[key] | second[key] for key in first if key in second}
-    known = [_known(one, common, figures) for one, figures in zip(states, printed, strict=True)]
+    rows = [dict.fromkeys(sorted(parts, key=sorted), 1) | {total: -1} for (total, _), parts in common.items()]
+    known = [_known(one, rows, figures) for one, figures in zip(states, printed, strict=True)]
+    before, after = (_Open(rows, figures) for figures in known)
+    differ = {cell: known[1][cell] - known[0][cell] for cell in known[0] if cell in known[1]}
     numbered = [_numbered(one) for one in states]
-    cells = dict.fromkeys(cell for (total, _), parts in common.items() for cell in (total, *sorted(parts, key=sorted)))
-    gaps = {cell: known[1][cell] - known[0][cell] for cell in cells if cell in known[0] and cell in known[1]}
-    for cell, gap in gaps.items():
-        numbers = [one.find(cell) for one in numbered]
-        if any(number is None or np.isnan(figures[number]) for number, figures in zip(numbers, printed, strict=True)):
-            yield {cell: 1}, gap
-    rows = []
-    for (total, _), parts in common.items():
-        row = dict.fromkeys(sorted(parts, key=sorted), 1) | {total: -1}
-        left = {cell: factor for cell, factor in row.items() if cell not in gaps}
-        gap = -sum(factor * gaps[cell] for cell, factor in row.items() if cell in gaps)
-        if left and total not in left:
-            yield left, gap
-        if left:
-            rows.append((left, gap))
-    yield from _combined(rows)
+    seen: set[frozenset[tuple[LinkedCell, int]]] = set()
+    for source in (before, after, _Open(rows, differ)):
+        for combination in source.candidates():
+            key = frozenset(combination.items())
+            if key in seen:
+                continue
+            seen.add(key)
+            values = [one.value(combination) for one in (before, after)]
+            if values[0] is None or values[1] is None:
+                continue
+            if len(combination) == 1:
+                numbers = [one.find(next(iter(combination))) for one in numbered]
+                if not any(
+                    number is None or np.isnan(figures[number]) for number, figures in zip(numbers, printed, strict=True)
+                ):
+                    continue
+            yield combination, values[1] - values[0]
 
 
 def _numbered(one: Linked) -> NumberedCells:
@@ -78,22 +89,20 @@ def _sums(one: Linked) -> _Sums:
     return found
 
 
-def _known(one: Linked, common: _Sums, printed: NDArray[np.float64]) -> dict[LinkedCell, float]:
-    """The figures of the cells of both states that are known in one: printed, empty, or what is left of a sum of such cells."""
-    found: dict[LinkedCell, float] = {}
+def _known(one: Linked, rows: Sequence[Combination], printed: NDArray[np.float64]) -> dict[LinkedCell, float]:
+    """The figures of the cells that are known in one state: printed, empty, or what is left of a sum of such cells."""
     numbered, empty = _numbered(one), one.table.known_empty
-    for (total, _), parts in common.items():
-        for cell in (total, *parts):
-            number = numbered.find(cell)
-            if number is not None and not np.isnan(printed[number]):
-                found[cell] = float(printed[number])
-            elif numbered.is_empty(cell) or (number is not None and empty[number]):
-                found[cell] = 0.0
+    found: dict[LinkedCell, float] = {}
+    for cell in dict.fromkeys(cell for row in rows for cell in row):
+        number = numbered.find(cell)
+        if number is not None and not np.isnan(printed[number]):
+            found[cell] = float(printed[number])
+        elif numbered.is_empty(cell) or (number is not None and empty[number]):
+            found[cell] = 0.0
     grown = True
     while grown:
         grown = False
-        for (total, _), parts in common.items():
-            row = dict.fromkeys(parts, 1) | {total: -1}
+        for row in rows:
             left = [cell for cell in row if cell not in found]
             if len(left) == 1:
                 rest = sum(factor * found[cell] for cell, factor in row.items() if cell in found)
@@ -102,26 +111,102 @@ def _known(one: Linked, common: _Sums, printed: NDArray[np.float64]) -> dict[Lin
     return found
 
 
-def _combined(rows: Sequence[tuple[Combination, float]]) -> Iterator[tuple[Combination, float]]:
-    """Yield the sums of cells that follow from several relations: of their reduced form, and of any two of it that have a cell in common."""
-    cells = list(dict.fromkeys(cell for row, _ in rows for cell in row))
-    if not rows or len(cells) > MOST_UNKNOWN or len(rows) > 4 * MOST_UNKNOWN:
-        return
-    place = {cell: i for i, cell in enumerate(cells)}
-    matrix = np.zeros((len(rows), len(cells) + 1))
-    for i, (row, gap) in enumerate(rows):
-        matrix[i, -1] = gap
-        for cell, factor in row.items():
-            matrix[i, place[cell]] = factor
-    reduced = _reduced(matrix)
-    touched = np.abs(reduced[:, :-1])
-    pairs = np.argwhere(np.triu(touched @ touched.T > 0, 1))
-    found = [*reduced, *(reduced[a] - reduced[b] for a, b in pairs), *(reduced[a] + reduced[b] for a, b in pairs)]
-    for line in found:
-        factors = np.rint(line[:-1]).astype(np.int64)
-        sign = np.sign(factors.sum())
-        if sign and (sign * factors >= 0).all() and np.abs(line[:-1] - factors).max() < _NEAR:
-            yield {cells[i]: int(sign * factors[i]) for i in np.flatnonzero(factors)}, float(sign * line[-1])
+class _Open:
+    """What is known of cells, ``known``, and the relations of the others, which fall into parts without a cell in common."""
+
+    def __init__(self, rows: Sequence[Combination], known: Mapping[LinkedCell, float]) -> None:
+        self.known = known
+        self.rests: list[Combination] = []
+        open_: list[tuple[Combination, float]] = []
+        for row in rows:
+            left = {cell: factor for cell, factor in row.items() if cell not in known}
+            if left:
+                open_.append((left, -sum(factor * known[cell] for cell, factor in row.items() if cell in known)))
+                if all(factor > 0 for factor in left.values()):
+                    self.rests.append(left)
+        self.parts = [_Part(rows) for rows in _apart(open_)]
+        self.part_of = {cell: part for part in self.parts for cell in part.place}
+
+    def value(self, combination: Combination) -> float | None:
+        """Return what a sum of cells is; None where that is not known."""
+        left = {cell: factor for cell, factor in combination.items() if cell not in self.known}
+        found = sum(factor * self.known[cell] for cell, factor in combination.items() if cell in self.known)
+        by_part: dict[int, dict[LinkedCell, int]] = {}
+        for cell, factor in left.items():
+            if cell not in self.part_of:
+                return None
+            by_part.setdefault(id(self.part_of[cell]), {})[cell] = factor
+        for some in by_part.values():
+            value = self.part_of[next(iter(some))].value(some)
+            if value is None:
+                return None
+            found += value
+        return float(found)
+
+    def candidates(self) -> Iterator[Combination]:
+        """Yield the cells that are known, what sums leave, and what follows from several of them."""
+        yield from ({cell: 1} for cell in self.known)
+        yield from self.rests
+        for part in self.parts:
+            yield from part.combined()
+
+
+class _Part:
+    """Relations that hang together, with what the cells of each add up to."""
+
+    def __init__(self, rows: Sequence[tuple[Combination, float]]) -> None:
+        self.cells = list(dict.fromkeys(cell for row, _ in rows for cell in row))
+        if len(self.cells) > MOST_UNKNOWN:
+            message = f"{len(self.cells)} open cells hang together, more than {MOST_UNKNOWN}"
+            raise TooManyCellsError(message)
+        self.place = {cell: i for i, cell in enumerate(self.cells)}
+        matrix = np.zeros((len(rows), len(self.cells) + 1))
+        for i, (row, sum_) in enumerate(rows):
+            matrix[i, -1] = sum_
+            for cell, factor in row.items():
+                matrix[i, self.place[cell]] = factor
+        self.reduced = _reduced(matrix)
+        self.pivots = [int(np.flatnonzero(np.abs(line[:-1]) > _NEAR)[0]) for line in self.reduced]
+
+    def value(self, combination: Combination) -> float | None:
+        """Return what a sum of open cells is; None where it does not follow."""
+        line = np.zeros(len(self.cells) + 1)
+        for cell, factor in combination.items():
+            line[self.place[cell]] = factor
+        line -= line[self.pivots] @ self.reduced
+        return None if np.abs(line[:-1]).max() > _NEAR else float(-line[-1])
+
+    def combined(self) -> Iterator[Combination]:
+        """Yield the sums of cells in reduced form, and of any two of it that have a cell in common."""
+        lines = self.reduced[:, :-1]
+        touched = np.abs(lines) > _NEAR
+        pairs = np.argwhere(np.triu(touched.astype(float) @ touched.T > 0, 1))[:_MOST_PAIRS]
+        for some in (lines, lines[pairs[:, 0]] - lines[pairs[:, 1]], lines[pairs[:, 0]] + lines[pairs[:, 1]]):
+            factors = np.rint(some).astype(np.int64)
+            whole = (np.abs(some - factors) < _NEAR).all(axis=1)
+            one_sign = (factors >= 0).all(axis=1) | (factors <= 0).all(axis=1)
+            for line in factors[whole & one_sign & factors.any(axis=1)]:
+                yield {self.cells[i]: abs(int(line[i])) for i in np.flatnonzero(line)}
+
+
+def _apart(rows: Sequence[tuple[Combination, float]]) -> list[list[tuple[Combination, float]]]:
+    """Divide relations into those that hang together by cells."""
+    of_cell: dict[LinkedCell, int] = {}
+    parent = list(range(len(rows)))
+
+    def root(i: int) -> int:
+        while parent[i] != i:
+            parent[i] = parent[parent[i]]
+            i = parent[i]
+        return i
+
+    for i, (row, _) in enumerate(rows):
+        for cell in row:
+            parent[root(i)] = root(of_cell.setdefault(cell, i))
+    found: dict[int, list[tuple[Combination, float]]] = {}
+    for i, row in enumerate(rows):
+        found.setdefault(root(i), []).append(row)
+    return list(found.values())
 
 
 def _reduced(matrix: NDArray[np.float64]) -> NDArray[np.float64]:

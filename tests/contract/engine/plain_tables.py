@@ -36,13 +36,18 @@ class PlainTables:
             member.where is None or holds(member.where, cells) is True
         )
 
-    def changed_contributions(self, now, before, asked):
+    def changed_contributions(self, now, before, asked, earlier=None):
         entries = defaultdict(lambda: [0, *[0] * (2 * len(asked.sums))])
-        for staged, sign in ((now, 1), (before, -1)):
+        for staged, query, sign in ((now, asked, 1), (before, earlier or asked, -1)):
             sums = [self._steps(staged, name) for name in asked.sums]
+            recoded = {name: dict(pairs) for name, pairs in query.recoded}
             for row, cells in enumerate(self._listed(staged)):
-                place = [self._side(keys, text(cells[name]), asked) for name, keys in zip(asked.by, asked.keys, strict=True)]
-                if -1 in place or (asked.where is not None and holds(asked.where, cells) is not True):
+                place = []
+                for name, keys in zip(query.by, query.keys, strict=True):
+                    cell = text(cells[name])
+                    place.append(self._side(keys, recoded[name].get(cell) if name in recoded else cell, query))
+                place += [int(not self._is_member(member, cells)) for member in query.members]
+                if -1 in place or (query.where is not None and holds(query.where, cells) is not True):
                     continue
                 own = [steps[row] for steps in sums]
                 figures = [1, *(value or 0 for value in own), *(int(value is not None) for value in own)]

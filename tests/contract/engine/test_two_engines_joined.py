@@ -110,6 +110,11 @@ def test_statistics_and_contributions_are_the_same(both, tmp_path, n):
             wider = replace(asked, others=True, members=(Membership(filtered(1), (("b", ("true",)),)),), where=None)
             said += [entries(engine.contributions(staged, one)) for one in (asked, wider)]
             said.append(entries(engine.changed_contributions(staged, before, replace(asked, where=None))))
+            members = (Membership(filtered(1), (("b", ("true",)),)),)
+            finer = (("a", ((TEXTS[0], "true"), (TEXTS[1], "true"), (TEXTS[2], "false"))),)
+            by_b = replace(asked, by=("b",), keys=(("true", "false"),), where=None, members=members)
+            said.append(entries(engine.changed_contributions(staged, before, by_b, replace(by_b, by=("a",), recoded=finer))))
+            said.append(entries(engine.changed_contributions(staged, before, replace(by_b, by=(), keys=()))))
         told.append(said)
     for ours, theirs in zip(*told, strict=True):
         same(ours, theirs, str(ours)[:60])
