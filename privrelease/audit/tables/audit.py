@@ -102,7 +102,7 @@ def audit_table(
         return audit
     blind = tuple(
         UnreadableRelease(name, None, say("too_many_cells"), must=True)
-        for name in (*evidence.unlinked, *(name for name, found in evidence.together.items() if found is None))
+        for name in (*evidence.unlinked, *(name for name, found in evidence.together.items() if found.unknown))
     )
     apart = tuple(UnreadableRelease(name, None, why, must=True) for name, why in evidence.apart)
     earlier = replace(earlier, unlooked=(*earlier.unlooked, *blind, *apart))

@@ -15,7 +15,7 @@ from privrelease.audit.comparison.earlier.nested_versions import NestedVersion, 
 from privrelease.audit.tables.published_tables import others_out
 from privrelease.audit.tables.rows import TableRow, places_of, read_table, round_half_up
 from privrelease.audit.tables.table_recount import cells_of
-from privrelease.audit.tables.two_states import differences_together
+from privrelease.audit.tables.two_states import Together, differences_together
 from privrelease.disclosure.tables.attack_assessment import Attack, weaknesses
 from privrelease.errors import InputError
 from privrelease.plan.tables.plan import joined, joint_source, public_columns, tables_of_same_rows
@@ -90,8 +90,8 @@ class TableEvidence:
     apart: tuple[tuple[str, Said], ...] = ()
     """Tables whose figures say something of this one's that no judge adds up, and why."""
     changes: Mapping[str, Changes] = field(default_factory=dict)
-    together: Mapping[str, Said | None] = field(default_factory=dict)
-    """What this table and others of this state tell with those of an earlier one, by the name of its version; None where it is not known."""
+    together: Mapping[str, Together] = field(default_factory=dict)
+    """What this table and others of this state tell with those of an earlier one, by the name of its version."""
     rows_of_one: int = 1
     source_rows: int | None = None
     outside: int = 0

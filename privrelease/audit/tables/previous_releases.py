@@ -23,6 +23,7 @@ from privrelease.audit.comparison.earlier.nested_versions import added_up, in_co
 from privrelease.audit.comparison.earlier.table_changes import shared_key_differences, small_differences, unchanged
 from privrelease.audit.comparison.previous_release import UnreadableRelease
 from privrelease.audit.document.visibility import count
+from privrelease.audit.tables.two_states import Together
 from privrelease.disclosure.tables.attack_assessment import weaknesses
 from privrelease.errors import PrivreleaseError
 from privrelease.texts.sentences import every, listed, say
@@ -96,7 +97,7 @@ def beside_tables(
     complete: Collection[str] = (),
     elsewhere: Collection[str] = (),
     nested: Mapping[str, Sequence[NestedVersion]] | None = None,
-    with_others: Mapping[str, Said | None] | None = None,
+    with_others: Mapping[str, Together] | None = None,
 ) -> PreviousReleaseFindings:
     """Compare a table with every earlier one.
 
@@ -123,7 +124,7 @@ def beside_tables(
             complete,
             linked=one.name in linked,
             nested=(nested or {}).get(one.name, ()),
-            with_others=(with_others or {}).get(one.name),
+            with_others=(with_others or {}).get(one.name, Together()),
         )
         for one in compared_with
     ]
@@ -163,7 +164,7 @@ def _compared(
     *,
     linked: bool,
     nested: Sequence[NestedVersion] = (),
-    with_others: Said | None = None,
+    with_others: Together = Together(),  # noqa: B008 -- frozen
 ) -> _Found:
     aside = set_aside(one, "table")
     if aside is not None:
@@ -191,7 +192,7 @@ def _compared(
         differ_words |= dict.fromkeys(_nested_differences(plan, printed, by, before, complete, version))
     if not any(known.values()) and linked:
         return _Found(compared(one, "combined", say("one_state")))
-    if not any(known.values()) and not differ_words and with_others is None and not set(plan.by) & set(by):
+    if not any(known.values()) and not differ_words and with_others == Together() and not set(plan.by) & set(by):
         why = say("no_common_cell", name=one.name)
         return _Found(compared(one, "nothing_shared"), remaining=(why,))
     agree = all(ours == theirs for _, _, ours, theirs in both)
@@ -203,7 +204,7 @@ def _compared(
         unsafe = say("difference_unsafe", name=one.name, cells=named([*differ_words]))
         whose = [] if changes is not None else [say("difference_rows_gone")]
         faults = (every((unsafe, *whose)) or unsafe,)
-    faults += () if with_others is None else (with_others,)
+    faults += () if with_others.small is None else (with_others.small,)
     rest = say("cells_only_there", name=one.name)
     remaining = () if linked else (rest,)
     beside = compared(one, "combined", say("one_state") if agree else say("another_state")).model_copy(
@@ -212,7 +213,14 @@ def _compared(
     shared = () if linked or plan.class_check != "checked" else shared_key_differences(plan, printed, by, before)
     undecided = say("changes_share_key", cells=named([_words(plan, group) for group in shared])) if shared else None
     return _Found(
-        beside, tuple(say("with_release", name=one.name, fault=fault) for fault in given), faults, remaining, undecided
+        beside,
+        (
+            *(say("with_release", name=one.name, fault=fault) for fault in given),
+            *(() if with_others.given is None else (with_others.given,)),
+        ),
+        faults,
+        remaining,
+        undecided,
     )
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from privrelease.audit.tables.table_recount import cells_of
 from privrelease.disclosure.tables.linked import TooManyCellsError
 from privrelease.disclosure.tables.rules import group_is_safe
-from privrelease.disclosure.tables.two_states import known_differences
+from privrelease.disclosure.tables.two_states import known_differences, known_from_elsewhere
 from privrelease.errors import InputError
 from privrelease.plan.tables.plan import joined, joint_source
 from privrelease.relational.tables import TableQuery
@@ -40,19 +40,28 @@ if TYPE_CHECKING:
     from privrelease.relational.tables import Contributions, TableCells
     from privrelease.texts.sentences import Listed, Said
 
-__all__ = ["differences_together"]
+__all__ = ["Together", "differences_together"]
 
 #: A table that is out, or is to go out: by which plan it is read, and what it prints.
 Printed = tuple["TablePlan", "tuple[TableRow, ...]"]
 
 
+@dataclass(frozen=True, slots=True)
+class Together:
+    """What tables of two states tell. ``small``: differences that break a rule; ``given``: small cells that follow; ``unknown``: too many cells to tell."""
+
+    small: Said | None = None
+    given: Said | None = None
+    unknown: bool = False
+
+
 def differences_together(
     own: Printed, others: Sequence[Printed], out: Sequence[TableOut], staged: Staged, engine: MeasuringEngine
-) -> dict[str, Said | None]:
-    """Return what follows with the tables of each earlier state, by the name of one of them: the differences that break a rule, or None where they have too
-    many cells together to tell. ``own``: the table that is audited; ``others``: those of the same state; ``out``: all that are out.
+) -> dict[str, Together]:
+    """Return what follows with the tables of each earlier state, by the name of one of them. ``own``: the table that is audited; ``others``: those of the
+    same state; ``out``: all that are out.
     """
-    found: dict[str, Said | None] = {}
+    found: dict[str, Together] = {}
     for releases in _states(out):
         tables = [own[0]]
         for other, _ in (*others, *(reading for _, reading in releases)):
@@ -62,12 +71,14 @@ def differences_together(
             first = next((one for one, reading in releases if _same_cells(reading[0], own[0])), releases[0][0])
             pair = _Pair(tables, first, staged, engine)
             try:
-                unsafe = pair.unsafe([own, *others], [reading for _, reading in releases])
+                small, given = pair.unsafe([own, *others], [reading for _, reading in releases])
             except (InputError, TooManyCellsError):
-                found[first.name] = None
+                found[first.name] = Together(unknown=True)
                 continue
-            if unsafe:
-                found[first.name] = say("difference_together", name=first.name, cells=pair.words(unsafe))
+            found[first.name] = Together(
+                say("difference_together", name=first.name, cells=pair.words(small)) if small else None,
+                say("given_together", name=first.name, cells=pair.words(given)) if given else None,
+            )
     return found
 
 
@@ -105,8 +116,8 @@ def _figures(plan: TablePlan, row: TableRow) -> Iterator[tuple[str, float]]:
 
 
 @dataclass(eq=False, slots=True)
-class _Changes:
-    """What persons changed: entries of the cells of all columns, ``places`` along each side by its name."""
+class _Entries:
+    """What persons changed, or have: entries of the cells of all columns, ``places`` along each side by its name."""
 
     found: Contributions
     places: Mapping[str, NDArray[np.int64]]
@@ -120,10 +131,18 @@ class _Changes:
             for name, place in cell:
                 inside &= self.places[name] == place
             every += factor * np.where(inside, values, 0)
-        _, code = np.unique(self.found.persons, return_inverse=True)
-        summed = np.zeros(int(code.max(initial=-1)) + 1, np.int64)
+        persons, code = np.unique(self.found.persons, return_inverse=True)
+        summed = np.zeros(len(persons), np.int64)
         np.add.at(summed, code, every)
-        return summed
+        if self.found.alike is None:
+            return summed
+        alike = np.zeros(len(persons), np.int64)
+        alike[code] = self.found.alike
+        return np.repeat(summed, alike)
+
+    def figure(self, combination: Combination, column: str) -> NDArray[np.int64]:
+        """Add up a figure, the count under no name."""
+        return self.of(combination, self.found.sums[self.sums.index(column)] if column else self.found.rows)
 
 
 class _Pair:
@@ -163,15 +182,23 @@ class _Pair:
 
         return joined(self.tables, most=1, fetch=fetch)
 
-    def unsafe(self, now: Sequence[Printed], before: Sequence[Printed]) -> list[Combination]:
-        """Return the sums of cells of which the difference breaks a rule. Raises InputError where the tables have too many cells together."""
-        changes = None if self.before is None else self._changes(self.before)
+    def unsafe(self, now: Sequence[Printed], before: Sequence[Printed]) -> tuple[list[Combination], list[Combination]]:
+        """Return the sums of cells of which the difference breaks a rule, and those that break one and follow since nobody changed in others.
+
+        Raises InputError, TooManyCellsError where the tables have too many cells together.
+        """
+        changes = (
+            None
+            if self.before is None
+            else self._entries(self.engine.changed_contributions(self.staged, self.before, self.query))
+        )
         if changes is not None and not len(changes.found.cells):
-            return []
+            return [], []
         after = self._linked(self.staged)
         states = (after if self.before is None else self._linked(self.before), after)
         found: dict[bytes | frozenset[LinkedCell], Combination] = {}
         proved: dict[frozenset[LinkedCell], float] = {}
+        given: dict[bytes, Combination] = {}
         for column in ("", *self.query.sums):
             first, second = (self._printed(one, column, some) for one, some in zip(states, (before, now), strict=True))
             if np.isnan(first).all() or np.isnan(second).all():
@@ -184,12 +211,41 @@ class _Pair:
                     same = cells if changes is None else changes.of(combination, changes.found.rows).tobytes()
                     if same not in found or _sides(combination) < _sides(found[same]):
                         found[same] = combination
-        return list(found.values())
+            if self.before is not None and changes is not None:
+                given |= self._given(states, (first, second), column, changes, (self.before, self.staged))
+        return list(found.values()), list(given.values())
 
-    def _changes(self, before: Staged) -> _Changes:
-        found = self.engine.changed_contributions(self.staged, before, self.query)
+    def _given(
+        self,
+        states: tuple[Linked, Linked],
+        printed: tuple[NDArray[np.float64], NDArray[np.float64]],
+        column: str,
+        changes: _Entries,
+        staged: tuple[Staged, Staged],
+    ) -> dict[bytes, Combination]:
+        """Return what follows in either state since nobody changed in cells that the other gives, and breaks a rule."""
+        found: dict[bytes, Combination] = {}
+        for state in (0, 1):
+            entries: _Entries | None = None
+            for combination in known_from_elsewhere(
+                states, printed, state, lambda one: not changes.figure(one, column).any() and not changes.figure(one, "").any()
+            ):
+                entries = entries or self._entries(self.engine.contributions(staged[state], self.query))
+                parts = sorted((int(one) for one in np.abs(entries.figure(combination, column)) if one), reverse=True)
+                if parts and not group_is_safe(
+                    self.tables[0].rules, len(parts), [(sum(parts), parts)] if self._adds(column) else []
+                ):
+                    same = entries.figure(combination, "").tobytes()
+                    if same not in found or _sides(combination) < _sides(found[same]):
+                        found[same] = combination
+        return found
+
+    def _adds(self, column: str) -> bool:
+        return any(one.column == column and one.kind in {"sum", "mean"} for table in self.tables for one in table.measures)
+
+    def _entries(self, found: Contributions) -> _Entries:
         places = np.unravel_index(found.cells, self.query.inner)
-        return _Changes(found, dict(zip(self.sides, places, strict=True)), self.query.sums)
+        return _Entries(found, dict(zip(self.sides, places, strict=True)), self.query.sums)
 
     def _printed(self, linked: Linked, column: str, out: Sequence[Printed]) -> NDArray[np.float64]:
         """Return a figure by numbered cell, NaN where no table prints it."""
@@ -203,15 +259,14 @@ class _Pair:
                                 found[place] = figure
         return found
 
-    def _is_safe(self, combination: Combination, column: str, gap: float, rows: float, changes: _Changes | None) -> bool:
+    def _is_safe(self, combination: Combination, column: str, gap: float, rows: float, changes: _Entries | None) -> bool:
         plan = self.tables[0]
         measures = [one for table in self.tables for one in table.measures if one.column == column]
-        added = any(one.kind in {"sum", "mean"} for one in measures)
+        added = self._adds(column)
         if changes is None:
             return self._is_proved(column, gap, rows, added=added)
         found = changes.found
-        values = found.sums[changes.sums.index(column)] if column else found.rows
-        net = changes.of(combination, values)
+        net = changes.figure(combination, column)
         parts = sorted((int(part) for part in np.abs(net[net != 0])), reverse=True)
         if not parts:
             return True

@@ -8,21 +8,21 @@ where a municipality moves: it then has a cell in either county, one of them emp
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
 from privrelease.disclosure.tables.linked import TooManyCellsError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from privrelease.disclosure.tables.absent_cells import LinkedCell, NumberedCells
     from privrelease.disclosure.tables.linked import Linked
 
-__all__ = ["MOST_UNKNOWN", "Combination", "known_differences"]
+__all__ = ["MOST_UNKNOWN", "Combination", "known_differences", "known_from_elsewhere"]
 
 #: Cells whose sum, each times its factor, is known.
 Combination: TypeAlias = "Mapping[LinkedCell, int]"
@@ -46,9 +46,7 @@ def known_differences(
 
     Candidates are cells, what sums leave in one of the states or in both, and what follows from several of them. Raises TooManyCellsError.
     """
-    first, second = (_sums(one) for one in states)
-    common = {key: first[key] | second[key] for key in first if key in second}
-    rows = [dict.fromkeys(sorted(parts, key=sorted), 1) | {total: -1} for (total, _), parts in common.items()]
+    rows = _relations(states)
     known = [_known(one, rows, figures) for one, figures in zip(states, printed, strict=True)]
     before, after = (_Open(rows, figures) for figures in known)
     differ = {cell: known[1][cell] - known[0][cell] for cell in known[0] if cell in known[1]}
@@ -70,6 +68,40 @@ def known_differences(
                 ):
                     continue
             yield combination, values[1] - values[0]
+
+
+def known_from_elsewhere(
+    states: tuple[Linked, Linked],
+    printed: tuple[NDArray[np.float64], NDArray[np.float64]],
+    state: Literal[0, 1],
+    unchanged: Callable[[Combination], bool],
+) -> Iterator[Combination]:
+    """Yield sums of cells that become known in one state by what the other gives of cells in which nobody changed. Raises TooManyCellsError."""
+    rows = _relations(states)
+    known = [_known(one, rows, figures) for one, figures in zip(states, printed, strict=True)]
+    there, own = _Open(rows, known[1 - state]), _Open(rows, known[state])
+    cells = dict(known[state])
+    sums: list[tuple[Combination, float]] = []
+    for combination in there.candidates():
+        value = there.value(combination)
+        if value is not None and own.value(combination) is None and unchanged(combination):
+            if len(combination) == 1:
+                cells[next(iter(combination))] = value
+            else:
+                sums.append((combination, value))
+    if len(cells) == len(known[state]) and not sums:
+        return
+    with_both = _Open(rows, _closed(rows, cells), sums)
+    for combination in with_both.candidates():
+        if own.value(combination) is None and with_both.value(combination) is not None:
+            yield combination
+
+
+def _relations(states: tuple[Linked, Linked]) -> list[Combination]:
+    """The relations of both states, as what adds up to nothing: a cell that there is in one of them alone is empty in the other."""
+    first, second = (_sums(one) for one in states)
+    common = {key: first[key] | second[key] for key in first if key in second}
+    return [dict.fromkeys(sorted(parts, key=sorted), 1) | {total: -1} for (total, _), parts in common.items()]
 
 
 def _numbered(one: Linked) -> NumberedCells:
@@ -99,7 +131,12 @@ def _known(one: Linked, rows: Sequence[Combination], printed: NDArray[np.float64
             found[cell] = float(printed[number])
         elif numbered.is_empty(cell) or (number is not None and empty[number]):
             found[cell] = 0.0
-    grown = True
+    return _closed(rows, found)
+
+
+def _closed(rows: Sequence[Combination], known: Mapping[LinkedCell, float]) -> dict[LinkedCell, float]:
+    """Add the cells that are the last of a sum."""
+    found, grown = dict(known), True
     while grown:
         grown = False
         for row in rows:
@@ -114,14 +151,19 @@ def _known(one: Linked, rows: Sequence[Combination], printed: NDArray[np.float64
 class _Open:
     """What is known of cells, ``known``, and the relations of the others, which fall into parts without a cell in common."""
 
-    def __init__(self, rows: Sequence[Combination], known: Mapping[LinkedCell, float]) -> None:
+    def __init__(
+        self,
+        rows: Sequence[Combination],
+        known: Mapping[LinkedCell, float],
+        sums: Sequence[tuple[Combination, float]] = (),
+    ) -> None:
         self.known = known
         self.rests: list[Combination] = []
         open_: list[tuple[Combination, float]] = []
-        for row in rows:
+        for row, value in (*((row, 0.0) for row in rows), *sums):
             left = {cell: factor for cell, factor in row.items() if cell not in known}
             if left:
-                open_.append((left, -sum(factor * known[cell] for cell, factor in row.items() if cell in known)))
+                open_.append((left, value - sum(factor * known[cell] for cell, factor in row.items() if cell in known)))
                 if all(factor > 0 for factor in left.values()):
                     self.rests.append(left)
         self.parts = [_Part(rows) for rows in _apart(open_)]
@@ -204,8 +246,8 @@ def _apart(rows: Sequence[tuple[Combination, float]]) -> list[list[tuple[Combina
         for cell in row:
             parent[root(i)] = root(of_cell.setdefault(cell, i))
     found: dict[int, list[tuple[Combination, float]]] = {}
-    for i, row in enumerate(rows):
-        found.setdefault(root(i), []).append(row)
+    for i, one in enumerate(rows):
+        found.setdefault(root(i), []).append(one)
     return list(found.values())
 
 

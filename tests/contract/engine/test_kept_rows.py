@@ -6,8 +6,10 @@ import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from scipy import stats
 
-from privrelease.engine.duckdb import DuckDBEngine, connection
+from privrelease.engine.duckdb import DuckDBEngine, connection, sql
+from privrelease.engine.duckdb.measuring import aggregates
 from privrelease.engine.protocol.base import EngineSettings
 from privrelease.relational.aggregates import Aggregate, Bounding, ColumnKey, Measure
 from privrelease.relational.schema import Column, ColumnType, Role
@@ -80,3 +82,26 @@ def test_statements_do_not_depend_on_who_has_more_than_max_rows(tmp_path, monkey
         asked.append([text.replace(str(folder), "folder") for text in statements])
     assert len(asked[0]) > 1
     assert asked[0] == asked[1] == asked[2]
+
+
+def evenness(bench, max_groups=None):
+    """How likely chance keeps the values 1 to 10 of 3,000 persons, who have one row of each, no more evenly than they are kept."""
+    ids = [person for person in range(3_000) for _ in range(10)]
+    columns = [Column("id", ColumnType.INTEGER, Role.DIRECT), Column("x", ColumnType.INTEGER, Role.QUASI)]
+    staged = bench.engine.stage(bench.parquet(pa.table({"id": ids, "x": [*range(1, 11)] * 3_000}), columns))
+    asked = Aggregate((Measure("rows"),), (ColumnKey("x", tuple(map(str, range(1, 11)))),), max_groups=max_groups)
+    (found,) = bench.engine.aggregates(staged, Bounding("id", 10 if max_groups else 1, 2**40 + 7), (asked,))
+    assert found.figures[0].sum() == 3_000
+    return stats.chisquare(found.figures[0].astype(float)).pvalue
+
+
+@pytest.mark.parametrize("max_groups", [None, 1])
+def test_every_row_and_group_of_a_person_is_as_likely_to_be_kept(bench, monkeypatch, max_groups):
+    """Planted: the engine's hash of several values alone, which is an exclusive or."""
+    assert evenness(bench, max_groups) > 1e-4
+    if not isinstance(bench.engine, DuckDBEngine):
+        return  # the plain engine has a hash of its own
+    monkeypatch.setattr(
+        aggregates, "_shuffled", lambda salt, *cells: sql.call("hash", sql.cast(sql.text(str(salt)), "UBIGINT"), *cells)
+    )
+    assert evenness(bench, max_groups) < 1e-12
