@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from privrelease.audit.comparison.earlier.table_changes import Changes, small_differences
+from privrelease.audit.comparison.earlier.table_changes import Changes, shared_key_differences, small_differences
 from privrelease.disclosure.tables.rules import CellRules
 from privrelease.relational.tables import Contributions
 
@@ -176,8 +176,13 @@ def test_who_moves_within_a_total_is_no_change_of_it():
 
 
 def test_changes_that_share_one_key_are_a_class():
-    rules = CellRules(3, class_disclosure=True)
-    assert judged(CROWD, PEOPLE, rules=rules, margins=True, before_margins=True) == [(NORTH,)]
+    """Of either figure, with the total and without."""
+    for figures in (("count",), ("sum_pay",)):
+        for margins in (True, False):
+            now, before = (table(people, ("area",), margins=margins, figures=figures) for people in (CROWD, PEOPLE))
+            asked = plan(("area",), figures=figures, rules=CellRules(3, class_disclosure=True))
+            assert shared_key_differences(asked, now, ("area",), before) == [(NORTH,)]
+            assert not shared_key_differences(asked, before, ("area",), before)
 
 
 def test_several_rows_of_a_person_prove_fewer_persons():
