@@ -157,12 +157,16 @@ class Window:
 
 
 @pytest.fixture(scope="session")
-def opened(browser) -> Callable[..., Any]:
-    """Open a file in a window: ``with opened(path, width=320, scheme="dark") as seen``."""
+def axe() -> str:
     module = pytest.importorskip(
         "axe_playwright_python.sync_playwright", reason="lane browser: axe-playwright-python is not installed (extra dev)"
     )
-    axe = module.Axe().axe_script
+    return module.Axe().axe_script
+
+
+@pytest.fixture(scope="session")
+def opened(browser, axe) -> Callable[..., Any]:
+    """Open a file in a window: ``with opened(path, width=320, scheme="dark") as seen``."""
     windows = {}
 
     def open_file(path: Path, width: int = 1440, scheme: str = "light", *, script: bool = True) -> Any:
@@ -171,3 +175,10 @@ def opened(browser) -> Callable[..., Any]:
         return windows[script].showing(path, width, scheme)
 
     return open_file
+
+
+@pytest.fixture
+def opened_apart(browser, axe) -> Callable[..., Any]:
+    """Open files in a window of the test's own: what they keep, the browser may still be clearing when the next test begins."""
+    window = Window(browser, axe, script=True)
+    return lambda path: window.showing(path, 1440, "light")

@@ -31,12 +31,12 @@ def test_a_page_meets_nothing_of_the_page_before(opened, tmp_path):
         ("window.name = 'a'", "window.name = ''"),
     ],
 )
-def test_a_page_that_keeps_something_is_found_out(opened, tmp_path, keeps, clears):
+def test_a_page_that_keeps_something_is_found_out(opened_apart, tmp_path, keeps, clears):
     path = tmp_path / "keeps.html"
     path.write_text(f"<script>{keeps}</script>", encoding="utf-8")
-    with pytest.raises(AssertionError, match="kept by the page"), opened(path):
+    with pytest.raises(AssertionError, match="kept by the page"), opened_apart(path):
         pass
-    with opened(path) as seen:
+    with opened_apart(path) as seen:
         seen.page.evaluate(clears)
 
 

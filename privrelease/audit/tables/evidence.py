@@ -91,7 +91,7 @@ class TableEvidence:
     """Tables whose figures say something of this one's that no judge adds up, and why."""
     changes: Mapping[str, Changes] = field(default_factory=dict)
     together: Mapping[str, Together] = field(default_factory=dict)
-    """What this table and others of this state tell with those of an earlier one, by the name of its version."""
+    """Findings of this table and others of this state with those of an earlier one, by the name of its version."""
     rows_of_one: int = 1
     source_rows: int | None = None
     outside: int = 0

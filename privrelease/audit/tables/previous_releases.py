@@ -82,7 +82,7 @@ class _Found:
     small: tuple[Said, ...] = ()
     remaining: tuple[Said, ...] = ()
     undecided: Said | None = None
-    """What the policy does not decide about, so that a person has to."""
+    """Something that the policy does not decide about, so that a person has to."""
 
 
 def beside_tables(

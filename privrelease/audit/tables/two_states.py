@@ -48,7 +48,7 @@ Printed = tuple["TablePlan", "tuple[TableRow, ...]"]
 
 @dataclass(frozen=True, slots=True)
 class Together:
-    """What tables of two states tell. ``small``: differences that break a rule; ``given``: small cells that follow; ``unknown``: too many cells to tell."""
+    """Findings of tables of two states. ``small``: differences that break a rule; ``given``: small cells that follow; ``unknown``: too many cells to tell."""
 
     small: Said | None = None
     given: Said | None = None
@@ -117,7 +117,7 @@ def _figures(plan: TablePlan, row: TableRow) -> Iterator[tuple[str, float]]:
 
 @dataclass(eq=False, slots=True)
 class _Entries:
-    """What persons changed, or have: entries of the cells of all columns, ``places`` along each side by its name."""
+    """Changes of persons, or all that they have: entries of the cells of all columns, ``places`` along each side by its name."""
 
     found: Contributions
     places: Mapping[str, NDArray[np.int64]]

@@ -91,7 +91,7 @@ class AbsentCells:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class NumberedCells:
-    """Which cell has which number. ``trivial``: memberships of every row, which no cell names."""
+    """Cells and their numbers. ``trivial``: memberships of every row, which no cell names."""
 
     numbers: Mapping[LinkedCell, int]
     empty: AbsentCells

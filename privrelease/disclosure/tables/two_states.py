@@ -1,4 +1,4 @@
-"""What several tables of two states of the data give together: differences of cells that no table prints, or that one of them suppresses.
+"""Findings of several tables of two states of the data together: differences of cells that no table prints, or that one of them suppresses.
 
 A municipality's count is suppressed in both years, and so is that of its neighbour. The county's count grew by nine, all other municipalities in it
 by eight: one person joined the two. So what the tables of each state print is followed to what adds up, and a sum of cells that is known in both
@@ -149,7 +149,7 @@ def _closed(rows: Sequence[Combination], known: Mapping[LinkedCell, float]) -> d
 
 
 class _Open:
-    """What is known of cells, ``known``, and the relations of the others, which fall into parts without a cell in common."""
+    """Cells that are known, ``known``, and the relations of the others, which fall into parts without a cell in common."""
 
     def __init__(
         self,
